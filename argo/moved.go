@@ -266,14 +266,19 @@ func DeployedSince(deployed []string, revision string) []string {
 	return deployed
 }
 
-// DeployedAt is when the Application was synced to a revision last, as far as its history goes.
-func DeployedAt(t Target, app *v1alpha1.Application, revision string) time.Time {
+// DeployedAt is since when the Application has been synced to a revision, as far as its history goes: the last time, and as
+// long before as it was synced to nothing else.
+func DeployedAt(t Target, app *v1alpha1.Application, revision string) (since time.Time) {
 	for _, entry := range slices.Backward(app.Status.History) {
-		if revisionOf(Intent{Target: t}, app, entry.Revision, entry.Revisions) == revision {
-			return entry.DeployedAt.Time
+		is := revisionOf(Intent{Target: t}, app, entry.Revision, entry.Revisions)
+		if is == revision {
+			since = entry.DeployedAt.Time
+		}
+		if is != revision && is != "" && !since.IsZero() {
+			break
 		}
 	}
-	return time.Time{}
+	return since
 }
 
 // Deployed are the revisions of the target's source that the Application was synced to,

@@ -157,12 +157,12 @@ type Message struct {
 
 // Behind are the commits behind one whose messages have a trailer, as far as a server gives them
 // out without what is in them, none otherwise: those that have been the branch's tip, the newest
-// first, and after each one what it has brought. Their values are those of a
+// first, and after each one what it has brought. The zero Trailer: all. Their values are those of a
 // key. Anybody may have written a message, so who asks must look at what the commits have.
 func (r *Repo) Behind(ctx context.Context, commit string, trailer Trailer, key string) (found []Message, err error) {
 	line := trailer.Key + ": " + oneline.Of(trailer.Value, valueLimit)
 	err = r.store.Behind(ctx, plumbing.NewHash(commit), behindLimit, func(past store.Past) {
-		if values, has := valuesIn(past.Message, line, key+": "); has {
+		if values, has := valuesIn(past.Message, line, key+": "); has || trailer == (Trailer{}) {
 			found = append(found, Message{Commit: past.Hash.String(), Tip: past.Tip.String(), Time: signature(past.Committer).When, Values: values})
 		}
 	})

@@ -206,8 +206,9 @@ func (m *model) Behind(ctx context.Context, commit string, trailer gitops.Traile
 		return nil, err
 	}
 	for at := m.find(commit); at >= 0 && !m.lost[m.commits[at].Hash]; {
-		if m.trailers[m.commits[at].Hash][trailer.Key] == trailer.Value {
-			found = append(found, gitops.Message{Commit: m.commits[at].Hash, Values: []string{m.trailers[m.commits[at].Hash][key]}})
+		c := m.commits[at]
+		if trailer == (gitops.Trailer{}) || m.trailers[c.Hash][trailer.Key] == trailer.Value {
+			found = append(found, gitops.Message{Commit: c.Hash, Tip: c.Hash, Time: c.Time, Values: []string{m.trailers[c.Hash][key]}})
 		}
 		if len(m.commits[at].Parents) == 0 {
 			break

@@ -73,7 +73,7 @@ func lookUnless(ctx context.Context, p *targetRun, unseen bool) error {
 	if err := unlessUrgent(p, p.observe(ctx, emergencyLook)); err != nil || p.config.To != "" || p.systems.Commits == nil {
 		return err
 	}
-	return runs.TakenOut(ctx, p.systems.Commits, p.at, p.config.RunURL)
+	return runs.TakenOut(ctx, p.systems.Commits, p.at, p.config.RunURL, true)
 }
 
 // endUnseen is how a rollback ends that nobody was to see live. One that was seen by a

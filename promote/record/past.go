@@ -63,12 +63,29 @@ func entryOf(r Record) Entry {
 // failed tells whether a promotion was restored: it has replaced nothing.
 func (e Entry) failed() bool { return !e.Rollback && e.Ended == RolledBack }
 
+// GaveNothing tells whether a promotion was restored before it had any traffic.
+func (e Entry) GaveNothing() bool { return e.failed() && e.Reached == 0 }
+
 // Entries are the recorded promotion and those before it, newest first.
 func (r Record) Entries() []Entry {
 	if !r.Exists() {
 		return nil
 	}
 	return append([]Entry{entryOf(r)}, r.Past...)
+}
+
+// Remembers are the promotions and rollbacks of a record but for those that were restored, of which it keeps others for longer,
+// and since when it has all of them; zero: it has all that there were.
+func Remembers(r Record) (promotions []string, since time.Time) {
+	for _, e := range r.Entries() {
+		if e.failed() {
+			continue
+		}
+		if promotions = append(promotions, e.Promotion); r.Cut {
+			since = e.Started
+		}
+	}
+	return promotions, since
 }
 
 // Position is where a record has a promotion among its entries; -1: it has none of that id.

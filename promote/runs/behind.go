@@ -15,14 +15,14 @@ import (
 // TakenOut ends a workflow run whose own promotion Git shows no more, as after a git revert:
 // a job that waited for an approval, or a run that is started again. The record has gone with
 // the commits, so what Argo CD has deployed tells, as far as the Application's history goes. The
-// error is else of superseded work.
-func TakenOut(ctx context.Context, commits Commits, at plan.Situation, run string) error {
+// error is else of superseded work. Whole is for who minds only a promotion that is gone as a whole, and not its last steps.
+func TakenOut(ctx context.Context, commits Commits, at plan.Situation, run string, whole bool) error {
 	if run == "" || at.Unreadable != nil {
 		return nil
 	}
 	now := at.Record.Of(at.Place())
 	for d := range deployedSince(ctx, commits, at, now.Commit) {
-		if err := takenOut(now, d.record, run); err != nil {
+		if err := takenOut(now, d.record, run, whole); err != nil {
 			return err
 		}
 	}
@@ -47,7 +47,7 @@ func TakenOutBehind(ctx context.Context, commits Commits, at plan.Situation, run
 			return err
 		}
 		for _, r := range records {
-			if err := takenOut(now, r, run); err != nil {
+			if err := takenOut(now, r, run, false); err != nil {
 				return err
 			}
 		}
@@ -55,54 +55,66 @@ func TakenOutBehind(ctx context.Context, commits Commits, at plan.Situation, run
 	return ctx.Err()
 }
 
-// takenOffTheBranch is the newest promotion that the branch has shown and shows no more, as far as messages lead to what was its
-// tip: what those commits have was merged, whatever a message says. The zero Record: there is none, or nobody can tell.
-func takenOffTheBranch(ctx context.Context, commits Commits, at plan.Situation, now record.Record) record.Record {
+// takenOffTheBranch is the newest promotion that the branch has shown since a time, and shows no more: as it was then, and as far
+// as messages lead to what was its tip later, also before a merge that turned the lines round. The time is by the clocks of
+// those who committed, some before they pushed, so it should not be a tight one. The zero Record: there is none, or nobody can
+// tell.
+func takenOffTheBranch(ctx context.Context, commits Commits, at plan.Situation, now record.Record, since time.Time) record.Record {
+	line, err := tipsSince(ctx, commits, at.Tip.Hash, since)
+	if err != nil || len(line) == 0 {
+		return record.Record{}
+	}
 	found, err := commits.Behind(ctx, at.Tip.Hash, plan.OverlayTrailer(at.Overlay), plan.TrailerID)
 	if err != nil {
 		return record.Record{}
 	}
 	looked := map[string]bool{}
-	for _, message := range found {
-		unknown := slices.ContainsFunc(message.Values, func(id string) bool { return record.Position(now, id) < 0 })
-		if !unknown || looked[message.Tip] {
+	for _, message := range append(found, gitops.Message{Tip: line[len(line)-1]}) {
+		shown := len(message.Values) > 0 && !slices.ContainsFunc(message.Values, func(id string) bool { return record.Position(now, id) < 0 })
+		brought := message.Commit != "" && message.Commit != message.Tip
+		if shown || !slices.Contains(line, message.Tip) || brought && message.Time.Before(since) {
 			continue
 		}
-		if looked[message.Tip] = true; len(looked) > lookedLimit {
-			return record.Record{}
-		}
-		then, err := commits.At(ctx, message.Tip)
+		records, err := recordsOf(ctx, commits, at, message, looked)
 		if err != nil {
 			return record.Record{}
 		}
-		if r := plan.RecordAt(then, at.Target).Of(at.Place()); r.Exists() && !r.RollsBack() && !goesOn(now, r) {
-			return r
+		for _, r := range records {
+			candidate := r.Pull > 0 && !r.HasBegun() // which may have been made anew on its branch
+			if r.Exists() && !candidate && !r.RollsBack() && !goesOn(now, r) {
+				return r
+			}
 		}
 	}
 	return record.Record{}
 }
 
-// takenOut ends a run that has made a record which Git does not go on from. One of the second in which the oldest that is
-// remembered began may be forgotten.
-func takenOut(now, made record.Record, run string) error {
+// tipsSince are what was a branch's tip since a time, the newest first, and last what was it then.
+func tipsSince(ctx context.Context, commits Commits, tip string, since time.Time) (line []string, err error) {
+	all, err := commits.Behind(ctx, tip, gitops.Trailer{}, "")
+	for _, m := range all {
+		if m.Commit != m.Tip {
+			continue
+		}
+		if line = append(line, m.Tip); !m.Time.After(since) {
+			break
+		}
+	}
+	return line, err
+}
+
+// takenOut ends a run that has made a record which Git does not go on from, or not from all of it. One of the second in which
+// the oldest that is remembered began may be forgotten.
+func takenOut(now, made record.Record, run string, whole bool) error {
+	_, since := record.Remembers(now)
 	switch {
-	case made.Run != run || made.RollsBack() || now.Cut && !made.Started.After(forgets(now)):
+	case made.Run != run || made.RollsBack() || now.Cut && !made.Started.After(since):
 	case !goesOn(now, made):
 		return sinceThen("has taken its commits out of Git")
-	case now.Promotion == made.Promotion && !now.RollsBack() && now.Reached < made.Reached:
+	case !whole && now.Promotion == made.Promotion && !now.RollsBack() && now.Reached < made.Reached:
 		return sinceThen("has taken its step of %d %% out of Git", made.Reached)
 	}
 	return nil
-}
-
-// forgets is when the oldest promotion began that a record has, of which the ones before were cut;
-// zero: it has all.
-func forgets(now record.Record) time.Time {
-	entries := now.Entries()
-	if !now.Cut || len(entries) == 0 {
-		return time.Time{}
-	}
-	return entries[len(entries)-1].Started
 }
 
 // lookedLimit is how many commits are looked at whose messages lead to them: anybody can write
@@ -134,8 +146,9 @@ func Reverted(ctx context.Context, commits Commits, at plan.Situation) ([]Revert
 	}
 	now := at.Record.Of(at.Place())
 	known := shownBy(now)
-	since, shown := forgets(now), oldest(found, func(id string) bool { return id == now.Promotion })
-	last := oldest(found, func(id string) bool { return id == now.Promotion || known[id] })
+	remembered, since := record.Remembers(now)
+	shown := oldest(found, func(id string) bool { return id == now.Promotion })
+	last := oldest(found, func(id string) bool { return id == now.Promotion || slices.Contains(remembered, id) })
 	var all reverted
 	looked := map[string]bool{}
 	for n, message := range found {

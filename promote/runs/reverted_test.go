@@ -146,7 +146,7 @@ func TestTakenOutOfACutRecord(t *testing.T) {
 	}{{false, noon, true}, {true, noon.Add(-time.Second), false}, {true, noon, false}, {true, noon.Add(time.Second), true}} {
 		now.Cut = test.cut
 		made := record.Record{Overlay: "web", Promotion: "000000000002", Step: "100", Run: "run", Started: test.began}
-		if err := takenOut(now, made, "run"); (err != nil) != test.gone {
+		if err := takenOut(now, made, "run", false); (err != nil) != test.gone {
 			t.Errorf("%+v: %v", test, err)
 		}
 	}

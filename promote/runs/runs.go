@@ -19,13 +19,13 @@ import (
 
 // Superseded ends a workflow run after a newer one has promoted or rolled back, or
 // after somebody else has come after this run's own: a job that waited for an approval, or a
-// run that is started again. What came before that does not count.
+// run that is started again. What came before that does not count, nor what gave users nothing since this run's own.
 // Named says that it was told by name where to roll back to, which is a decision of its own.
 func Superseded(at plan.Situation, run string, named bool) error {
 	if run == "" {
 		return nil
 	}
-	var since record.Entry // of whom nobody can tell whether their run is older
+	var since, newer record.Entry // of whom nobody can tell whether their run is older; and who gave users nothing
 	for i, e := range at.Record.Of(at.Place()).Entries() {
 		older, known := olderRun(e.Run, run)
 		if i == 0 && at.Record.Pull != 0 && !at.Record.HasBegun() {
@@ -40,14 +40,27 @@ func Superseded(at plan.Situation, run string, named bool) error {
 			return sinceThen("has taken the traffic from %s in Git", e.To.Revision)
 		case e.Run == run:
 			return nil
-		case known && !older:
-			return fmt.Errorf("%w: this run is older than %s, which has moved the service to %s: start a new run instead",
-				plan.ErrSuperseded, e.Run, e.To.Revision)
+		case known && !older && e.GaveNothing() && newer.Promotion == "":
+			newer = e
+		case known && !older && !e.GaveNothing():
+			return olderThan(e)
 		case !known && since.Promotion == "":
 			since = e
 		}
 	}
+	if newer.Promotion != "" {
+		return olderThan(newer)
+	}
 	return nil
+}
+
+// olderThan ends a run after a newer one.
+func olderThan(e record.Entry) error {
+	has := "has moved the service to"
+	if e.GaveNothing() {
+		has = "has tried"
+	}
+	return fmt.Errorf("%w: this run is older than %s, which %s %s: start a new run instead", plan.ErrSuperseded, e.Run, has, e.To.Revision)
 }
 
 // without says in words where there was no workflow run.
@@ -67,14 +80,13 @@ func sinceThen(what string, args ...any) error {
 type Commits interface {
 	At(ctx context.Context, commit string) (gitops.Snapshot, error)
 	// Behind are the commits behind one whose messages have a trailer, the newest first, with
-	// the values that they give a key.
+	// the values that they give a key. The zero Trailer: all.
 	Behind(ctx context.Context, commit string, trailer gitops.Trailer, key string) ([]gitops.Message, error)
 }
 
 // LastTakenOut is the newest promotion that Argo CD has deployed and Git shows no more, where
 // Argo CD has deployed what came after it since a time, or has not yet. Where its history does not reach so far, or what it was
-// to sync to since is not in it, as that has failed, the branch tells. So does it where Argo CD does not answer and the branch has
-// moved in the hour before that. A promotion without an id is none.
+// to sync to since is not in it, as that has failed, or it does not answer, the branch tells. A promotion without an id is none.
 func LastTakenOut(ctx context.Context, commits Commits, at plan.Situation, since time.Time) record.Record {
 	now := at.Record.Of(at.Place())
 	from := now.Commit
@@ -90,11 +102,10 @@ func LastTakenOut(ctx context.Context, commits Commits, at plan.Situation, since
 			break
 		}
 	}
-	switch {
-	case at.Unreadable != nil, at.App == nil && at.Tip.Time.Before(since.Add(-time.Hour)), at.App != nil && reaches && !failedSince(at, since):
+	if at.Unreadable != nil || reaches && !failedSince(at, since) {
 		return record.Record{}
 	}
-	return takenOffTheBranch(ctx, commits, at, now)
+	return takenOffTheBranch(ctx, commits, at, now, since.Add(-time.Hour))
 }
 
 // failedSince tells whether Argo CD has tried to sync since a time to what it has not deployed.

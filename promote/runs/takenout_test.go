@@ -64,6 +64,7 @@ func TestLastTakenOut(t *testing.T) {
 		{"nothing", []string{"v2"}, known["v2"], noon, ""},
 		{"reverted and deployed", []string{"v2", "v3", "reverted"}, known["v2"], noon.Add(2 * time.Hour), "333333333333"},
 		{"reverted and deployed earlier", []string{"v2", "v3", "reverted"}, known["v2"], noon.Add(3 * time.Hour), ""},
+		{"reverted and deployed earlier, and again", []string{"v2", "v3", "reverted", "reverted", "reverted"}, known["v2"], noon.Add(3 * time.Hour), ""},
 		{"reverted and not deployed yet", []string{"v2", "v3"}, known["v2"], noon.Add(3 * time.Hour), "333333333333"},
 		{"reverted, and another one has failed", []string{"v2", "v3", "reverted", "failed"}, known["failed"], noon.Add(2 * time.Hour), "333333333333"},
 		{"still there", []string{"v2", "v3"}, known["v3"], noon, ""},

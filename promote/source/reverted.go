@@ -37,7 +37,7 @@ func NotTakenOut(ctx context.Context, i *Taken, at plan.Situation, run string) e
 	if i.Commits == nil {
 		return nil
 	}
-	if err := runs.TakenOut(ctx, i.Commits, at, run); err != nil {
+	if err := runs.TakenOut(ctx, i.Commits, at, run, false); err != nil {
 		return err
 	}
 	err := runs.TakenOutBehind(ctx, i.Commits, at, run)
