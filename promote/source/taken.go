@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/knative"
-	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/journal"
 	"github.com/acme/knative-promote/promote/plan"
@@ -37,54 +35,28 @@ type Taken struct {
 func (i *Taken) Names() string { return strings.Join(i.From, " and ") }
 
 // Resume goes on with what an earlier run has taken, where that is under way in a
-// situation; false: it is not, or somebody has taken its traffic away or reverted its steps, or what its record names did not
-// have the images: that is anybody's who may write one.
-func (i *Taken) Resume(ctx context.Context, at plan.Situation) bool {
+// situation; false: it is not, or somebody has taken its traffic away or reverted its steps. What the sources' own records do
+// not have is a [NotYetError]: whoever may write this one may not write those. Where what was rolled back may be promoted again,
+// they are asked anew.
+func (i *Taken) Resume(ctx context.Context, at plan.Situation) (bool, error) {
 	r := at.Record.Of(at.Place())
 	if !r.TakesFrom(i.From, at.Now) || at.TakenAway() != "" || stepsReverted(ctx, i.Commits, at) {
-		return false
+		return false, nil
 	}
-	if slices.ContainsFunc(r.Source.All(), func(s record.Source) bool { return !had(ctx, i, s, at.Now) }) {
-		i.Journal.Say("from: the record says that the images are of %s at %.10s, which did not have them: it is asked anew", i.Names(), r.Source.Commit)
-		return false
+	for _, s := range r.Source.All() {
+		switch reason := i.unproven(ctx, s, at); {
+		case reason != "" && i.TryAgain:
+			i.Journal.Say("from: the record says that the images are of %s at %.10s, and %s: it is asked anew", s.Overlay, s.Commit, reason)
+			return false, nil
+		case reason != "":
+			return false, &NotYetError{From: s.Overlay, Reason: fmt.Sprintf("the record here says that the images are those of commit %.10s there, and %s; "+
+				"to take them out of the traffic: rollback, and to take what runs there now instead give override: rolled-back and a reason", s.Commit, reason)}
+		}
 	}
 	i.source = r.Source
 	i.Journal.Tell(event.TakenFrom{Source: i.source})
 	i.Journal.Say("from: the promotion of what %s had at %.10s is under way and goes on", i.Names(), r.Source.Commit)
-	return true
-}
-
-// had tells whether a source had the images that an overlay has now, at a commit of the sources' branch; also where nobody can
-// tell what that branch has, or the source is on another one.
-func had(ctx context.Context, i *Taken, s record.Source, now *knative.State) bool {
-	if i.Has == nil || s.Branch != i.branch() {
-		return true
-	}
-	if on, err := i.Has(ctx, s.Commit); err != nil || !on {
-		return false
-	}
-	then, err := i.of(s.Overlay).At(ctx, s.Commit)
-	if err != nil {
-		return false
-	}
-	pairs, err := knative.Pairs(now, then)
-	if err != nil {
-		return false
-	}
-	here, there := slices.Concat(now.Images(), now.InitImages()), slices.Concat(then.Images(), then.InitImages())
-	for n, match := range pairs {
-		if match < 0 || !mayBeTaken(here[n], there[match]) {
-			return false
-		}
-	}
-	return true
-}
-
-// mayBeTaken tells whether an image may be what a source ran: of its tag, and of its digest where Git has that there.
-func mayBeTaken(image, from string) bool {
-	_, tag, digest := kustomize.SplitImage(image)
-	_, tagThere, digestThere := kustomize.SplitImage(from)
-	return tag == tagThere && (digestThere == "" || digest == digestThere)
+	return true, nil
 }
 
 // Take sets the images of a situation to those that run in the environments, once: a

@@ -1,0 +1,105 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/overlay"
+	"github.com/acme/knative-promote/promote/plan"
+	"github.com/acme/knative-promote/promote/record"
+)
+
+// unproven is why nothing shows that a source was good with the images that an overlay has now, at the commit that its record
+// names; empty: the source's record has that promotion, which has passed with these images so long ago as is wanted, and with
+// the checks. Whatever commit is named, anybody may have made. What was taken out of Git there, or is on another branch than
+// is looked at, is told later, unless what was rolled back may be promoted again.
+func (i *Taken) unproven(ctx context.Context, s record.Source, at plan.Situation) string {
+	if s.Branch != i.branch() {
+		return i.ifAgain(fmt.Sprintf("from-branch is %q", i.FromBranch))
+	}
+	tip, err := i.Tip(ctx, at.Snapshot())
+	if err != nil {
+		return nobodyCanTell(err)
+	}
+	of, now, err := i.read(ctx, tip, s.Overlay)
+	if err != nil {
+		return i.ifAgain(nobodyCanTell(err)) // permits nothing later
+	}
+	then, err := of.At(ctx, s.Commit)
+	if err != nil {
+		return nobodyCanTell(err)
+	}
+	was, err := record.Parse(then.Record())
+	if err != nil {
+		return nobodyCanTell(err)
+	}
+	now.Record = further(ctx, of, now, func(r record.Record) bool { return record.Position(r, was.Promotion) >= 0 })
+	n := record.Position(now.Record, was.Promotion)
+	switch {
+	case !hasImages(at.Now, then):
+		return "it did not have them"
+	case n < 0:
+		return i.ifAgain("its record has no promotion of them")
+	}
+	e := now.Record.Entries()[n]
+	switch {
+	case !e.To.SameImages(then):
+		return "it did not have them"
+	case n == 0 && e.Ended != record.Promoted:
+		return i.ifAgain("its gates have not passed with them")
+	case e.Ended != record.Promoted || time.Since(e.Passed) < i.Soak:
+		return "it has not been good with them for long enough"
+	}
+	return i.uncheckedThen(ctx, of, was)
+}
+
+// ifAgain is a reason where what was rolled back may be promoted again; empty otherwise.
+func (i *Taken) ifAgain(reason string) string {
+	if i.TryAgain {
+		return reason
+	}
+	return ""
+}
+
+func nobodyCanTell(err error) string { return fmt.Sprintf("nobody can tell: %v", err) }
+
+// uncheckedThen is which of the checks has no success on the commit that a record of before was live at; empty: all have.
+func (i *Taken) uncheckedThen(ctx context.Context, of overlay.Reader, was record.Record) (reason string) {
+	if len(i.Checks) == 0 {
+		return ""
+	}
+	one, err := Observed{Situation: plan.Situation{Record: was}}, error(nil)
+	if one.claimed, err = claimed(ctx, of, was); err == nil {
+		one.states, err = i.Statuses.States(ctx, was.Commit)
+	}
+	if err != nil {
+		return nobodyCanTell(err)
+	}
+	return one.unchecked(i.Checks)
+}
+
+// hasImages tells whether an overlay has the images that a source had.
+func hasImages(now, then *knative.State) bool {
+	pairs, err := knative.Pairs(now, then)
+	if err != nil {
+		return false
+	}
+	here, there := slices.Concat(now.Images(), now.InitImages()), slices.Concat(then.Images(), then.InitImages())
+	for n, match := range pairs {
+		if match < 0 || !mayBeTaken(here[n], there[match]) {
+			return false
+		}
+	}
+	return true
+}
+
+// mayBeTaken tells whether an image may be what a source ran: of its tag, and of its digest where Git has that there.
+func mayBeTaken(image, from string) bool {
+	_, tag, digest := kustomize.SplitImage(image)
+	_, tagThere, digestThere := kustomize.SplitImage(from)
+	return tag == tagThere && (digestThere == "" || digest == digestThere)
+}
