@@ -21,12 +21,13 @@ type Pull struct {
 	Base   gitops.Snapshot // tip of the branch that it is to be merged into
 	Merged gitops.Snapshot // merge of its head into that
 	Branch string          // name of that branch, for people
-	Head   string          // name of its own branch; empty: it is not known
-	Fork   bool            // that is in another repository
+	Runs   bool            // it may be a run's, or be merged
 
 	// Before is a commit of that branch, by its full name; the zero Snapshot: it has none of that
 	// name.
 	Before func(ctx context.Context, commit string) (gitops.Snapshot, error)
+	// Behind are the commits behind one whose messages have a trailer, as [gitops.Repo.Behind] tells.
+	Behind func(ctx context.Context, commit string, trailer gitops.Trailer, key string) ([]gitops.Message, error)
 }
 
 // A Preparation makes the templates that a pull request changes candidates at 0 %:

@@ -29,7 +29,9 @@ func (p Proposal) Records(ctx context.Context, changed []string) (wrong []event.
 		}
 		prepared, why := false, ""
 		if service := knative.OwnedBy(file); service != "" {
-			prepared, why = p.record(ctx, plan.TargetOf(p.settings.Source, path.Dir(file), service))
+			if prepared, why, err = p.record(ctx, plan.TargetOf(p.settings.Source, path.Dir(file), service)); err != nil {
+				return nil, nil, err
+			}
 		}
 		if !prepared {
 			others = append(others, FileChange{File: file, Added: said(p.base.Tree, p.head.Tree, file)})
@@ -56,7 +58,10 @@ func said(before, now fs.FS, file string) []string {
 	if err != nil || !r.Exists() {
 		return nil
 	}
-	words := []string{fmt.Sprintf("step %s of %s", r.Step, cmp.Or(r.To.Revision, "a revision that Knative names"))}
+	words := []string{fmt.Sprintf("step %s of %s", r.Step, version(r.To))}
+	if r.From.Revision != "" {
+		words = append(words, "from "+version(r.From))
+	}
 	if r.HasPassed() {
 		words = append(words, "its gates have passed")
 	}
@@ -73,67 +78,162 @@ func said(before, now fs.FS, file string) []string {
 	return words
 }
 
+// version is in words what a record leads to, or from.
+func version(v record.Version) string {
+	words := cmp.Or(v.Revision, "a revision that Knative names")
+	if images := v.AllImages(); len(images) > 0 {
+		words += " (" + strings.Join(images, ", ") + ")"
+	}
+	return words
+}
+
 // aDay is by how much clocks may differ.
 const aDay = 24 * time.Hour
 
-// record tells whether the file with a record is just what `prepare` writes, and why its record is none of the tool's; empty:
-// it may be. A file of an overlay that does not render is not looked at. Where the branch's does not, a record may begin anew.
-func (p Proposal) record(ctx context.Context, target plan.Target) (prepared bool, why string) {
-	was, errWas := knative.Read(ctx, p.base.Tree, target.Overlay, target.Service)
-	is, errIs := knative.Read(ctx, p.head.Tree, target.Overlay, target.Service)
-	text, _ := knative.ReadRecord(p.base.Tree, target.Overlay, target.Service) // one that is not there begins nothing
-	if errIs != nil || bytes.Equal(text, is.Record()) {
-		return false, ""
-	}
-	before, unreadBefore := record.Parse(text)
-	has, unread := record.Parse(is.Record())
-	elsewhere := record.Elsewhere(has, target.Place())
-	before = before.Of(target.Place())
-	switch {
-	case unreadBefore != nil:
-		return false, ""
-	case unread != nil:
-		return false, unread.Error()
-	case has.Exists() && elsewhere != "" && before.Exists():
-		return false, "it is of " + elsewhere
-	case elsewhere != "":
-		return false, ""
-	case errWas != nil && record.Follows(has, record.Record{}):
-		return false, ""
-	case errWas != nil:
-		return false, foreign(has, before, nil, is)
-	case isCandidate(has) && record.Position(before, has.Promotion) < 0:
-		return Preparation{settings: p.settings, pull: p.pull}.wrote(ctx, target, was, is, has)
-	case has.Started.After(time.Now().Add(aDay)):
-		return false, fmt.Sprintf("it begins at %s, which is not yet", has.Started.Format(time.RFC3339))
-	case runs.Newer(has.Run, p.settings.RunURL):
-		return false, fmt.Sprintf("its run %s is newer than this one, %s", has.Run, p.settings.RunURL)
-	}
-	if why = mayWrite(p.pull, has, before, was, is); why == "" {
-		why = contradicted(target, p.settings.CandidateTag, was, is)
-	}
-	return false, why
+// A transition is what becomes of the record of a target.
+type transition struct {
+	plan.Target
+	text        []byte        // of the record that there is then
+	has, before record.Record // that one, and the branch's
+	unread      error         // why the branch's cannot be read
+	is, was     *knative.State
 }
 
-// mayWrite is why a pull request may not write a record in the place of another one; empty: it may. Runs write into branches of
-// their own, people put back what the branch has had.
-func mayWrite(pull Pull, has, before record.Record, was, is *knative.State) string {
-	people := pull.Fork || pull.Head != "" && !strings.HasPrefix(pull.Head, gitops.ProposalPrefix)
-	if people && record.Returns(has, before) {
-		return ""
+// record tells whether the file with a record is just what `prepare` writes, and why its record is none of the tool's; empty:
+// it may be. Runs go on from what the branch has; everybody may put back what it has had.
+func (p Proposal) record(ctx context.Context, target plan.Target) (prepared bool, why string, err error) {
+	t, why, any := p.transition(target)
+	if !any || why != "" {
+		return false, why, nil
 	}
-	why := foreign(has, before, was, is)
-	if why == "" && people {
+	var errIs, errWas error
+	t.was, errWas = knative.Read(ctx, p.base.Tree, target.Overlay, target.Service)
+	t.is, errIs = knative.Read(ctx, p.head.Tree, target.Overlay, target.Service)
+	switch {
+	case errIs != nil || plan.Withdrawn(p.base, target.Overlay, errWas):
+		why = "there is no Service that it could be of"
+	case t.unread != nil:
+		why = "the branch's cannot be read, so nothing goes on from that"
+	case errWas == nil && isCandidate(t.has) && record.Position(t.before, t.has.Promotion) < 0:
+		prepared, why = Preparation{settings: p.settings, pull: p.pull}.wrote(ctx, t)
+		return prepared, why, nil
+	case p.pull.Runs:
+		why = p.notByRuns(t)
+	default:
 		why = "only runs write what goes on from the branch's record, into branches " + gitops.ProposalPrefix + "…"
 	}
-	return why
+	if why == "" {
+		return false, "", nil
+	}
+	then, err := p.had(ctx, t)
+	if err != nil || then.Tree == nil {
+		return false, why, err
+	}
+	return false, p.notAsThen(ctx, t, then), nil
+}
+
+// transition is what becomes of the record of a target, if there is then one that may be of it, and why that cannot be looked at.
+func (p Proposal) transition(target plan.Target) (t transition, why string, any bool) {
+	textWas, _ := knative.ReadRecord(p.base.Tree, target.Overlay, target.Service) // one that is not there begins nothing
+	text, _ := knative.ReadRecord(p.head.Tree, target.Overlay, target.Service)
+	if bytes.Equal(textWas, text) {
+		return t, "", false
+	}
+	before, unread := record.Parse(textWas)
+	has, err := record.Parse(text)
+	if err != nil {
+		return t, err.Error(), true
+	}
+	here := target.Place()
+	here.Repository = has.Repository // by another address it may be the same
+	t = transition{Target: target, text: text, has: has, before: before.Of(here), unread: unread}
+	elsewhere := record.Elsewhere(has, here)
+	if elsewhere != "" && t.before.Exists() {
+		return t, "it is of " + elsewhere, true
+	}
+	return t, "", elsewhere == "" && has.Exists()
+}
+
+// notByRuns is why a record cannot be what a run writes in the place of the branch's; empty: it may be.
+func (p Proposal) notByRuns(t transition) string {
+	switch {
+	case t.has.Started.After(time.Now().Add(aDay)):
+		return fmt.Sprintf("it begins at %s, which is not yet", t.has.Started.Format(time.RFC3339))
+	case runs.Newer(t.has.Run, p.settings.RunURL):
+		return fmt.Sprintf("its run %s is newer than this one, %s", t.has.Run, p.settings.RunURL)
+	case !record.Follows(t.has, t.before):
+		return "what it says of its own promotion and of earlier ones is not what the branch has"
+	case t.was != nil && !record.LeadsBetween(t.has, t.before, t.was, t.is):
+		return "it does not lead from what the overlay has before the change to what it has then"
+	case t.has.RollsBack() && !t.has.To.SameImages(t.is) && !record.Knows(t.before, t.has.To):
+		return "it leads to images that neither the overlay has then nor the branch's record"
+	}
+	return t.contradicted(p.settings.CandidateTag)
+}
+
+// mostLooked is how many commits are looked at that may have had a record: anybody can write messages that lead to others.
+const mostLooked = 100
+
+// had is the commit of the branch that had a record, as what a git revert brings: messages lead to the commits of its promotion,
+// and the branch's own record to what it had before the next one. The zero Snapshot: there is none, or nobody can tell.
+func (p Proposal) had(ctx context.Context, t transition) (then gitops.Snapshot, err error) {
+	var commits []string
+	if at := record.Position(t.before, t.has.Promotion); at > 0 {
+		commits = append(commits, t.before.Entries()[at-1].Base)
+	}
+	found, err := p.pull.Behind(ctx, p.base.Commit.Hash, gitops.Trailer{Key: plan.TrailerID, Value: t.has.Promotion}, plan.TrailerID)
+	if err != nil {
+		return then, err
+	}
+	for _, message := range found {
+		commits = append(commits, message.Tip)
+	}
+	for _, commit := range commits[:min(len(commits), mostLooked)] {
+		if then, err = p.pull.Before(ctx, commit); err != nil {
+			return then, err
+		}
+		if then.Tree == nil {
+			continue
+		}
+		if text, err := knative.ReadRecord(then.Tree, t.Overlay, t.Service); err == nil && bytes.Equal(text, t.text) {
+			return then, nil
+		}
+	}
+	return gitops.Snapshot{}, nil
+}
+
+// notAsThen is why a record may not come back that a commit of the branch had: without the Service as it was then, or to forget
+// how its promotion, or one after that, has ended. Empty: it may.
+func (p Proposal) notAsThen(ctx context.Context, t transition, then gitops.Snapshot) string {
+	if t.is == nil {
+		return ""
+	}
+	had, err := knative.Read(ctx, then.Tree, t.Overlay, t.Service)
+	if err == nil && had.Revision() != "" && !had.SameTemplate(t.is) {
+		return fmt.Sprintf("the template is not as it was at commit %.10s, which had it", then.Commit.Hash)
+	}
+	if t.before.Is(t.has.Promotion, t.has.Step) && t.before.HasPassed() {
+		return "the note that the gates have passed is gone"
+	}
+	if words := t.contradicted(p.settings.CandidateTag); words != "" {
+		return words
+	}
+	for _, revision := range record.Known(t.before.Entries()) {
+		if t.before.Withdrew(revision) && !t.has.Withdrew(revision) {
+			return "it does not say any more that " + revision + " was rolled back"
+		}
+	}
+	return ""
 }
 
 // contradicted is what the traffic beside a record says otherwise, where the branch's two agree: no promotion goes on from that,
 // and no rollback that names nothing. Empty: nothing.
-func contradicted(target plan.Target, tag string, was, is *knative.State) string {
+func (t transition) contradicted(tag string) string {
 	words := func(now *knative.State) string {
-		at := plan.Situation{Target: target, Now: now}.WithRecord(tag)
+		if now == nil {
+			return ""
+		}
+		at := plan.Situation{Target: t.Target, Now: now}.WithRecord(tag)
 		split, err := at.Split()
 		switch {
 		case !at.Record.Exists():
@@ -143,19 +243,8 @@ func contradicted(target plan.Target, tag string, was, is *knative.State) string
 		}
 		return at.Record.Disagreement(at.Place(), split)
 	}
-	if has := words(is); has != "" && words(was) == "" {
+	if has := words(t.is); has != "" && words(t.was) == "" {
 		return "the traffic beside it is otherwise: " + has
-	}
-	return ""
-}
-
-// foreign is why a record cannot be what a run writes after another one; empty: it may be.
-func foreign(has, before record.Record, was, is *knative.State) string {
-	switch {
-	case !record.Follows(has, before):
-		return "what it says of its own promotion and of earlier ones is not what the branch has"
-	case was != nil && !record.LeadsBetween(has, before, was, is):
-		return "it does not lead from what the overlay has before the change to what it has then"
 	}
 	return ""
 }
@@ -166,10 +255,10 @@ func isCandidate(r record.Record) bool {
 }
 
 // wrote tells whether a candidate's files are just what `prepare` writes, and why its record is not.
-func (p Preparation) wrote(ctx context.Context, target plan.Target, was, is *knative.State, has record.Record) (prepared bool, why string) {
-	asked := p.pull.Number // 0: of the branch itself, and not of a pull request
+func (p Preparation) wrote(ctx context.Context, t transition) (prepared bool, why string) {
+	asked, has, is := p.pull.Number, t.has, t.is // 0: of the branch itself, and not of a pull request
 	p.pull.Number = has.Pull
-	s := PreparedService{Target: target, was: was, merged: is}
+	s := PreparedService{Target: t.Target, was: t.was, merged: is}
 	err := p.planned(ctx, &s, has)
 	if err == nil && s.Skipped != "" {
 		err = errors.New(s.Skipped)

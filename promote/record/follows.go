@@ -9,49 +9,29 @@ import (
 	"github.com/acme/knative-promote/gitops/knative"
 )
 
-// Follows tells whether a record may take the place of another one: it begins a promotion after that, goes on with its
-// promotion, or is one of its past again, as after a git revert. Where a rollback leads goes by what came before, so nobody else
-// may write that. That gates have passed it says only of the step that the other one has, or of one below what that has reached.
+// Follows tells whether a record is what a run may write in the place of another one: it begins a promotion after that, or goes
+// on with its promotion. Where a rollback leads goes by what came before, so nobody else may write that. That gates have passed
+// it says only of the step that the other one has.
 func Follows(r, before Record) bool {
-	at := Position(before, r.Promotion)
-	switch {
-	case !r.Exists():
-		return true
-	case r.Reached < r.Percent:
+	switch at := Position(before, r.Promotion); {
+	case r.Reached < r.Percent, at > 0, !r.Exists():
 		return false
 	case at < 0:
 		return !r.HasPassed() && r.Unknown == "" && sameText(r, r.Follow(before))
-	case at == 0 && sameStep(r, before):
+	case sameStep(r, before):
 		return sameStepAgain(r, before)
-	case at == 0:
-		return goesOn(r, before)
 	}
-	return comesBack(r, before, at)
-}
-
-// Returns tells whether a record is what another one has had before, as after a git revert, or none: it is of that one's step
-// without the note that its gates have passed, of one below that, or of a promotion of its past.
-func Returns(r, before Record) bool {
-	at := Position(before, r.Promotion)
-	switch {
-	case !r.Exists():
-		return true
-	case at == 0 && sameStep(r, before):
-		return sameText(r, before) || passes(before, r)
-	case at == 0:
-		return goesOn(r, before) && !r.RollsBack() && r.Reached <= before.Reached && (before.RollsBack() || r.Percent < before.Percent)
-	}
-	return at > 0 && Follows(r, before)
+	return goesOn(r, before)
 }
 
 func sameStep(a, b Record) bool { return a.Is(b.Promotion, b.Step) && a.Percent == b.Percent }
 
-// sameStepAgain tells whether a record says of a step what another one does, but for that its gates have passed, in whatever run,
-// or that the note of that is taken out. What rolls back may be made once more.
+// sameStepAgain tells whether a record says of a step what another one does, but for that its gates have passed, in whatever run.
+// What rolls back may be made once more.
 func sameStepAgain(r, before Record) bool {
 	switch {
 	case r.HasPassed() != before.HasPassed():
-		return passes(r, before) || passes(before, r)
+		return passes(r, before)
 	case r.HasPassed(), !r.RollsBack():
 		return sameText(r, before)
 	}
@@ -69,10 +49,9 @@ func passes(r, before Record) bool {
 
 // goesOn tells whether a record is of another step of the same promotion.
 func goesOn(r, before Record) bool {
-	below := r.Percent < before.Reached && !r.RollsBack() // whose gates have passed, else it had not come further
 	next := withStepOf(before, r)
 	switch {
-	case r.Reached > max(before.Reached, r.Percent), r.HasPassed() && !below, r.Gate != "" && r.Step != Restore, (r.Step == Rollback) != (before.Step == Rollback):
+	case r.Reached > max(before.Reached, r.Percent), r.HasPassed(), r.Gate != "" && r.Step != Restore, (r.Step == Rollback) != (before.Step == Rollback):
 		return false
 	case before.Pull > 0 && !before.HasBegun():
 		next.Started = r.Started
@@ -102,55 +81,11 @@ func asRestored(next, r, before Record) Record {
 	return next
 }
 
-// comesBack tells whether a record is of a promotion that another one has had, no further than that had come, with what the
-// other one has of the past before it. What that has forgotten by now, as it has too many, the record may have behind that.
-func comesBack(r, before Record, at int) bool {
-	e, was, past := entryOf(r), before.Past[at-1], before.Past[at:]
-	below := e.Reached < was.Reached && !r.RollsBack()
-	switch {
-	case e.Reached > was.Reached, e.Ended == Promoted && was.Ended != Promoted:
-		return false
-	case e.Passed.IsZero(), below: // it is of an earlier step, which may have been in another run
-		was.Passed, was.Run, was.Actor, was.Approved = e.Passed, e.Run, e.Actor, e.Approved
-	}
-	if !r.RollsBack() && e.Gate == "" {
-		was.Gate = ""
-	}
-	if was.failed() && !r.RollsBack() && mayBeNamed(e.From, before) {
-		was.From, was.Base = e.From, e.Base
-	}
-	was.Ended, was.Reached = e.Ended, e.Reached
-	if len(r.Past) < len(past) || r.Cut && !before.Cut {
-		return false
-	}
-	all := append([]Entry{e}, r.Past...)
-	known, forgotten := all[1:len(past)+1], all[len(past)+1:]
-	return sameEntry(e, was) && slices.EqualFunc(known, past, sameEntry) && (len(forgotten) == 0 || before.Cut && leadTo(forgotten, all[len(past)]))
-}
-
-// leadTo tells whether entries are of promotions that have led, one by one, to what a newer one began from.
-func leadTo(older []Entry, newer Entry) bool {
-	for _, e := range older {
-		if e.failed() || !sameVersion(e.To, newer.From) {
-			return false
-		}
-		newer = e
-	}
-	return true
-}
-
 // sameText tells whether two records are written the same.
 func sameText(a, b Record) bool {
 	one, errOne := a.Encode()
 	other, errOther := b.Encode()
 	return errOne == nil && errOther == nil && bytes.Equal(one, other)
-}
-
-// sameEntry tells the same of two entries.
-func sameEntry(a, b Entry) bool {
-	one, errOne := keysOf(a)
-	other, errOther := keysOf(b)
-	return errOne == nil && errOther == nil && one+a.Unknown == other+b.Unknown
 }
 
 // LeadsBetween tells whether a record that begins after another one leads from what an overlay was to what it is, as far as that
@@ -168,6 +103,9 @@ func LeadsBetween(r, before Record, was, is *knative.State) bool {
 	}
 	return from && to && held(r.From.Revision, was)
 }
+
+// Knows tells whether a record has a version, by its name and its images.
+func Knows(r Record, v Version) bool { return hasOne(r, v, sameVersion) }
 
 // held tells whether a revision may have had traffic by an overlay, or was to get it. Of what Knative names nothing there tells.
 func held(revision string, by *knative.State) bool {

@@ -2,7 +2,6 @@ package record
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,10 +37,7 @@ func TestFollows(t *testing.T) {
 			r.From, r.Base = Version{Revision: "1", Images: []string{"1"}}, fmt.Sprintf("%040d", 0)
 		}, true},
 		"restored to somebody's":     {"1>2 2>3", "1>2 2!3", func(r *Record) { r.Base = strings.Repeat("c", 40) }, false},
-		"reverted":                   {"1>2 2>3 3>4", "1>2 2>3", nil, true},
-		"reverted by two":            {"1>2 2>3 3!4", "1>2", nil, true},
 		"a revert of that":           {"1>2 2>3", "1>2 2>3 3<2", nil, true},
-		"taken out":                  {"1>2 2>3", "", nil, true},
 		"a generated name":           {"1>2 2>3", "1>2 2>3 3>4", func(r *Record) { r.From = Version{Revision: "s-00001", Images: []string{"9"}} }, true},
 		"one too many":               {"1>2 2>3", "1>2 2>3 3>4 4>5", nil, false},
 		"a past of its own":          {"", "1>2 2>3", nil, false},
@@ -54,24 +50,18 @@ func TestFollows(t *testing.T) {
 		"approved, of the same":      {"1>2 2>3", "1>2 2>3", func(r *Record) { r.Approved = "the-ceo" }, false},
 		"restored from elsewhere":    {"1>2 2>3", "1>2 2!3", func(r *Record) { r.From = Version{Revision: "2b", Images: []string{"9"}} }, false},
 		"begun, and passed at once":  {"1>2 2>3", "1>2 2>3 3>4", func(r *Record) { r.Passed = r.Started }, false},
-		"the note taken out":         {"1>2 2>3", "1>2 2>3", func(r *Record) { r.Passed, r.Commit, r.Run = time.Time{}, "", "1" }, true},
+		"the note taken out":         {"1>2 2>3", "1>2 2>3", func(r *Record) { r.Passed, r.Commit, r.Run = time.Time{}, "", "1" }, false},
+		"reverted":                   {"1>2 2>3 3>4", "1>2 2>3", nil, false},
+		"taken out":                  {"1>2 2>3", "", nil, false},
 		"with its gate":              {"1>2 2!3", "1>2 2!3", func(r *Record) { r.Gate = "" }, false},
 		"with what it is of":         {"1>2 2>3", "1>2 2>3", func(r *Record) { r.Passed, r.Code.Commit = time.Time{}, "x" }, false},
 		"taken from elsewhere":       {"1>2 2>3", "1>2 2>3", func(r *Record) { r.Source.Overlay = "staging" }, false},
-		"reverted, by somebody":      {"1>2 2>3 3>4", "1>2 2>3", func(r *Record) { r.Approved = "the-ceo" }, false},
-		"reverted, with a failed":    {"1>2 2!3 2>4", "1>2", func(r *Record) { r.Past = []Entry{{Ended: RolledBack, Promotion: "000000000009"}} }, false},
-		"reverted, failed another":   {"1>2 2!3 2!4", "1>2 2!3", func(r *Record) { r.Past[0].Gate = "probe" }, false},
-		"reverted, cut":              {"1>2 2>3 3>4", "1>2 2>3", func(r *Record) { r.Cut = true }, false},
 		"restored to another's name": {"1>2 2>3", "1>2 2!3", func(r *Record) { r.From = Version{Revision: "3", Images: []string{"2"}} }, false},
 		"turned into a rollback":     {"1>2 2>3", "1>2 2>3", func(r *Record) { r.Step, r.Passed = Rollback, time.Time{} }, false},
 		"of the same":                {"1>2 2>3", "1>2 2>3", func(r *Record) { r.From.Images = []string{"9"} }, false},
 		"to of the same":             {"1>2 2>3", "1>2 2>3", func(r *Record) { r.To.Images = []string{"9"} }, false},
 		"base of the same":           {"1>2 2>3", "1>2 2>3", func(r *Record) { r.Base = strings.Repeat("c", 40) }, false},
 		"restored to its image":      {"1>2 2>3", "1>2 2!3", func(r *Record) { r.From.Images = []string{"9"} }, false},
-		"reverted, with an image":    {"1>2 2>3 3>4", "1>2 2>3", func(r *Record) { r.Past[0].To.Images = []string{"9"} }, false},
-		"reverted, with one more":    {"2>3 3>4", "1>2 2>3", func(r *Record) { r.Past[0].Promotion = "000000000009" }, false},
-		"reverted, and passed":       {"1>2 2!3 2>4", "1>2 2>3", nil, false},
-		"reverted, but for the past": {"1>2 2>3 3>4", "1>2 2>3", func(r *Record) { r.Past = nil }, false},
 	} {
 		before, is := numbered(test.before), numbered(test.is)
 		if Position(before, is.Promotion) < 0 {
@@ -82,34 +72,6 @@ func TestFollows(t *testing.T) {
 		}
 		if got := Follows(is, before); got != test.want {
 			t.Errorf("%s: follows: %t", name, got)
-		}
-	}
-}
-
-// TestFollowsWhatIsForgotten has records that come back by a revert, and that remember more than the one which they take the
-// place of: that has too many by now.
-func TestFollowsWhatIsForgotten(t *testing.T) {
-	t.Parallel()
-	var reverted, now Record
-	for i := range pastLimit + 5 {
-		r := historyOf(fmt.Sprintf("%d>%d", i, i+1), time.Date(2026, 11, 22, i, 0, 0, 0, time.UTC))
-		r.Promotion, r.Reached, r.Base = fmt.Sprintf("%012d", i), r.Percent, fmt.Sprintf("%040d", i)
-		reverted, now = now, r.Follow(now)
-	}
-	last := len(reverted.Past) - 1
-	if !now.Cut || !Follows(reverted, now) {
-		t.Errorf("a revert of the last of %d promotions does not follow", pastLimit+5)
-	}
-	for name, change := range map[string]func(*Entry){
-		"that leads elsewhere":   func(e *Entry) { e.To.Images = []string{"9"} },
-		"that has failed":        func(e *Entry) { e.Ended = RolledBack },
-		"of the name of another": func(e *Entry) { e.To.Revision = "9" },
-	} {
-		forged := reverted
-		forged.Past = slices.Clone(reverted.Past)
-		change(&forged.Past[last])
-		if Follows(forged, now) {
-			t.Errorf("one %s is taken for what was forgotten", name)
 		}
 	}
 }

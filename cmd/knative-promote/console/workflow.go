@@ -28,6 +28,7 @@ type Workflow struct {
 	OfFork      bool   // of another repository
 	Closed      bool   // it is merged, or closed without that
 	Before      string // the branch's tip before the push that the event is of
+	Ref         string // that was pushed to, by its full name
 	Workspace   string // folder of the checkout, the current one outside Actions
 	Unread      string // why nobody knows what the event is; empty: it is read
 	Unmerged    string // what the event is of that nobody has merged; empty: of nothing such
@@ -53,6 +54,7 @@ type event struct {
 	HeadCommit headCommit         `json:"head_commit"` // of the event push
 	Branches   *[]json.RawMessage `json:"branches"`    // of the event status: that have its commit
 	Before     string             `json:"before"`      // of the event push
+	Ref        string             `json:"ref"`         // of the event push
 	Repository repository         `json:"repository"`
 }
 
@@ -183,7 +185,7 @@ func readEvent(getenv func(string) string) (e event, err error) {
 func (w *Workflow) take(e event) {
 	pulls := e.pulls()
 	if w.EventName == "push" {
-		w.Before = e.Before
+		w.Before, w.Ref = e.Before, e.Ref
 	}
 	w.Committed = e.committed(w.SHA)
 	switch {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/task"
@@ -87,10 +88,19 @@ func compared(ctx context.Context, t task.Task) (proposal.Pull, error) {
 // merged is the checked-out commit as what the merge of a pull request would be, without its base.
 func merged(ctx context.Context, t task.Task, repo *task.Branch, what string) (proposal.Pull, error) {
 	w := t.Workflow
-	pull := proposal.Pull{Number: w.PullRequest, Head: w.HeadRef, Fork: w.OfFork, Branch: t.Settings.Remote.Branch, Before: before(repo)}
+	pull := proposal.Pull{
+		Number: w.PullRequest, Runs: mayBeRuns(w, t.Settings.Remote.Branch), Branch: t.Settings.Remote.Branch,
+		Before: before(repo), Behind: repo.Behind,
+	}
 	var err error
 	pull.Merged, err = checkedOut(ctx, t, what)
 	return pull, err
+}
+
+// mayBeRuns tells whether what is checked out may be what a run has written, as what is on the branch, or in a merge queue
+// after it was looked at; else it comes from a branch that people have named.
+func mayBeRuns(w console.Workflow, branch string) bool {
+	return w.Ref == "refs/heads/"+branch || w.EventName == "merge_group" || !w.OfFork && strings.HasPrefix(w.HeadRef, gitops.ProposalPrefix)
 }
 
 // checkedOut is the commit that is checked out. An error says what does what with it.
