@@ -3,6 +3,8 @@ package proposal
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/acme/knative-promote/gitops/knative"
@@ -41,6 +43,9 @@ func (p Proposal) unusable(ctx context.Context, was, is *knative.State) error {
 	if edited && after == nil {
 		after = knative.TryEdits(ctx, is, p.trial(is))
 	}
+	if edited && after == nil && before == nil {
+		return pinned(ctx, was, is)
+	}
 	if after != nil && edited && before == nil {
 		before = knative.TryEdits(ctx, was, p.trial(is))
 	}
@@ -48,6 +53,24 @@ func (p Proposal) unusable(ctx context.Context, was, is *knative.State) error {
 		return nil
 	}
 	return after
+}
+
+// pinned is why an image that runs could set is one that no run can set any more, as where a replacement sets it after them.
+func pinned(ctx context.Context, was, is *knative.State) error {
+	now, err := knative.ImageEffects(ctx, is)
+	if err != nil || !slices.ContainsFunc(slices.Collect(maps.Values(now)), func(e knative.ImageEffect) bool { return e.Err != nil }) {
+		return err
+	}
+	then, err := knative.ImageEffects(ctx, was)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(now)) {
+		if had, there := then[name]; there && had.Err == nil && now[name].Err != nil {
+			return fmt.Errorf("tried with another tag of %s: %w", name, now[name].Err)
+		}
+	}
+	return nil
 }
 
 // trial is what the edits of an overlay are tried with: the tags that the input, the pipeline file and the record name,
