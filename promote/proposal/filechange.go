@@ -53,6 +53,12 @@ func (p Proposal) windows(of guard.Settings) (FileChange, error) {
 		return FileChange{}, fmt.Errorf("at commit %.10s: %w", p.base.Commit.Hash, err)
 	}
 	after, unread, err := schedule(of, p.head)
+	if !p.names(of, p.was.File) {
+		unreadBefore = nil // nobody has read it
+	}
+	if !p.names(of, p.is.File) {
+		unread = nil // and nobody will
+	}
 	if err != nil || !p.changes(of.File()) && !broken(unreadBefore, unread) {
 		return FileChange{}, err
 	}
@@ -66,6 +72,11 @@ func (p Proposal) windows(of guard.Settings) (FileChange, error) {
 	difference := windows.Compare(before, after) // of what could not be read: nothing
 	change.Removed, change.Added = difference.Removed, difference.Added
 	return change, nil
+}
+
+// names tells whether the file of some settings is one that runs go by, with a pipeline file.
+func (p Proposal) names(of guard.Settings, file pipeline.File) bool {
+	return of.File() == p.settings.Guards.File() || slices.Contains(file.Files("windows"), of.Windows)
 }
 
 // schedule are the windows of a commit, or why they cannot be read. The error is of reading the repository.
