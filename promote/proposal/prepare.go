@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/record"
+	"github.com/acme/knative-promote/promote/runs"
 )
 
 // A Pull is a pull request of the infra repository, and what its merge would be.
@@ -25,9 +26,8 @@ type Pull struct {
 
 	// Before is a commit of that branch, by its full name; the zero Snapshot: it has none of that
 	// name.
-	Before func(ctx context.Context, commit string) (gitops.Snapshot, error)
-	// Behind are the commits behind one whose messages have a trailer, as [gitops.Repo.Behind] tells.
-	Behind func(ctx context.Context, commit string, trailer gitops.Trailer, key string) ([]gitops.Message, error)
+	Before  func(ctx context.Context, commit string) (gitops.Snapshot, error)
+	Commits runs.Commits // of its repository
 }
 
 // A Preparation makes the templates that a pull request changes candidates at 0 %:

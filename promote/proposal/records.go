@@ -13,6 +13,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/plan"
@@ -174,26 +175,27 @@ func (p Proposal) notByRuns(t transition) string {
 // mostLooked is how many commits are looked at that may have had a record: anybody can write messages that lead to others.
 const mostLooked = 100
 
-// had is the commit of the branch that had a record, as what a git revert brings: messages lead to the commits of its promotion,
+// had is the commit that had a record as the branch's tip, as what a git revert brings: messages lead to those of its promotion,
 // and the branch's own record to what it had before the next one. The zero Snapshot: there is none, or nobody can tell.
-func (p Proposal) had(ctx context.Context, t transition) (then gitops.Snapshot, err error) {
+func (p Proposal) had(ctx context.Context, t transition) (gitops.Snapshot, error) {
 	var commits []string
 	if at := record.Position(t.before, t.has.Promotion); at > 0 {
 		commits = append(commits, t.before.Entries()[at-1].Base)
 	}
-	found, err := p.pull.Behind(ctx, p.base.Commit.Hash, gitops.Trailer{Key: plan.TrailerID, Value: t.has.Promotion}, plan.TrailerID)
+	found, err := p.pull.Commits.Behind(ctx, p.base.Commit.Hash, gitops.Trailer{Key: plan.TrailerID, Value: t.has.Promotion}, plan.TrailerID)
 	if err != nil {
-		return then, err
+		return gitops.Snapshot{}, err
 	}
 	for _, message := range found {
 		commits = append(commits, message.Tip)
 	}
 	for _, commit := range commits[:min(len(commits), mostLooked)] {
-		if then, err = p.pull.Before(ctx, commit); err != nil {
-			return then, err
-		}
-		if then.Tree == nil {
+		then, err := p.pull.Commits.At(ctx, commit)
+		switch {
+		case errors.Is(err, remote.ErrNotFound):
 			continue
+		case err != nil:
+			return then, err
 		}
 		if text, err := knative.ReadRecord(then.Tree, t.Overlay, t.Service); err == nil && bytes.Equal(text, t.text) {
 			return then, nil

@@ -38,6 +38,8 @@ func Superseded(at plan.Situation, run string, named bool) error {
 			return sinceThen("has given the service other images")
 		case e.Run == run && i == 0 && !named && at.TakenAway() != "":
 			return sinceThen("has taken the traffic from %s in Git", e.To.Revision)
+		case e.Run == run && newer.Promotion != "" && e.Ended != record.Promoted:
+			return olderThan(newer) // which has taken its traffic away
 		case e.Run == run:
 			return nil
 		case known && !older && e.GaveNothing() && newer.Promotion == "":

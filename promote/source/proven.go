@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/overlay"
@@ -15,19 +16,31 @@ import (
 
 // unproven is why nothing shows that a source was good with the images that an overlay has now, at the commit that its record
 // names; empty: the source's record has that promotion, which has passed with these images so long ago as is wanted, and with
-// the checks. Whatever commit is named, anybody may have made. What was taken out of Git there, or is on another branch than
-// is looked at, is told later, unless what was rolled back may be promoted again.
+// the checks. Whatever commit is named, anybody may have made. What is told later, as it was taken out of Git there or is on
+// another branch than is looked at, is not told here, unless what was rolled back may be promoted again.
 func (i *Taken) unproven(ctx context.Context, s record.Source, at plan.Situation) string {
 	if s.Branch != i.branch() {
-		return i.ifAgain(fmt.Sprintf("from-branch is %q", i.FromBranch))
+		if i.TryAgain {
+			return fmt.Sprintf("from-branch is %q", i.FromBranch)
+		}
+		return ""
 	}
 	tip, err := i.Tip(ctx, at.Snapshot())
 	if err != nil {
 		return nobodyCanTell(err)
 	}
+	reason := i.unprovenBy(ctx, tip, s, at.Now)
+	if reason != "" && !i.TryAgain && i.Withdrew(ctx, tip, s, at.Now) != nil {
+		return ""
+	}
+	return reason
+}
+
+// unprovenBy tells the same by the tip that has the sources.
+func (i *Taken) unprovenBy(ctx context.Context, tip gitops.Snapshot, s record.Source, has *knative.State) string {
 	of, now, err := i.read(ctx, tip, s.Overlay)
 	if err != nil {
-		return i.ifAgain(nobodyCanTell(err)) // permits nothing later
+		return nobodyCanTell(err)
 	}
 	then, err := of.At(ctx, s.Commit)
 	if err != nil {
@@ -40,29 +53,18 @@ func (i *Taken) unproven(ctx context.Context, s record.Source, at plan.Situation
 	now.Record = further(ctx, of, now, func(r record.Record) bool { return record.Position(r, was.Promotion) >= 0 })
 	n := record.Position(now.Record, was.Promotion)
 	switch {
-	case !hasImages(at.Now, then):
-		return "it did not have them"
 	case n < 0:
-		return i.ifAgain("its record has no promotion of them")
-	}
-	e := now.Record.Entries()[n]
-	switch {
-	case !e.To.SameImages(then):
+		return "its record has no promotion of them"
+	case !hasImages(has, then):
 		return "it did not have them"
-	case n == 0 && e.Ended != record.Promoted:
-		return i.ifAgain("its gates have not passed with them")
+	}
+	switch e := now.Record.Entries()[n]; {
+	case !e.To.SameImages(then), e.To.Revision != s.Revision:
+		return "it did not have them"
 	case e.Ended != record.Promoted || time.Since(e.Passed) < i.Soak:
 		return "it has not been good with them for long enough"
 	}
 	return i.uncheckedThen(ctx, of, was)
-}
-
-// ifAgain is a reason where what was rolled back may be promoted again; empty otherwise.
-func (i *Taken) ifAgain(reason string) string {
-	if i.TryAgain {
-		return reason
-	}
-	return ""
 }
 
 func nobodyCanTell(err error) string { return fmt.Sprintf("nobody can tell: %v", err) }

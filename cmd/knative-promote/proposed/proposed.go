@@ -90,7 +90,7 @@ func merged(ctx context.Context, t task.Task, repo *task.Branch, what string) (p
 	w := t.Workflow
 	pull := proposal.Pull{
 		Number: w.PullRequest, Runs: mayBeRuns(w, t.Settings.Remote.Branch), Branch: t.Settings.Remote.Branch,
-		Before: before(repo), Behind: repo.Behind,
+		Before: before(repo), Commits: repo,
 	}
 	var err error
 	pull.Merged, err = checkedOut(ctx, t, what)
