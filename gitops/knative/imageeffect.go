@@ -53,7 +53,7 @@ func imageEffectOf(ctx context.Context, s *State, image kustomize.Image) ImageEf
 	for _, c := range effect.Moves {
 		expected.Also = append(expected.Also, c.Name)
 	}
-	for _, check := range []func(before, after *State, expected Expected) error{checkOthers, checkService, checkImages} {
+	for _, check := range []func(before, after *State, expected Expected) error{checkOthers, checkService, checkTemplate, checkImages} {
 		if effect.Err == nil {
 			effect.Err = check(s, next, expected)
 		}

@@ -112,6 +112,9 @@ func tryShift(ctx context.Context, s *State, tag string) error {
 	if err != nil {
 		return err
 	}
+	if err := checkTemplate(s, next, Expected{Images: images}); err != nil {
+		return err
+	}
 	revision, err := revisionName(next.plain, 1)
 	if err != nil {
 		return err

@@ -132,7 +132,7 @@ type RevertedRecord struct {
 
 // Reverted are the promotions that commits behind the tip have made of the target's overlay
 // since the oldest one that its record has, and that Git shows no more, as after a git revert,
-// the newest first: as far as messages lead there. The one that Git shows is among them where it
+// the newest first: as far as messages lead there, and then those that Argo CD's history has besides. The one that Git shows is among them where it
 // had reached more than that: somebody has reverted the steps above. Whoever may bring a commit
 // can add to what is reverted, and take nothing from it: what one commit says hides no other's.
 // The error is one of the looks: nobody can tell then.
@@ -167,7 +167,25 @@ func Reverted(ctx context.Context, commits Commits, at plan.Situation) ([]Revert
 			}
 		}
 	}
+	all.addDeployed(ctx, commits, at, known)
 	return all, ctx.Err()
+}
+
+// addDeployed adds those of what Argo CD has deployed since the promotion that the record has: a server may give out no
+// commits without their files, and a squash no message.
+func (all *reverted) addDeployed(ctx context.Context, commits Commits, at plan.Situation, known map[string]bool) {
+	now := at.Record.Of(at.Place())
+	_, since := record.Remembers(now)
+	restored := map[string]bool{}
+	for d := range deployedSince(ctx, commits, at, deployedWith(now)) {
+		r := d.record.Of(at.Place())
+		if restored[r.Promotion] = restored[r.Promotion] || r.RollsBack(); restored[r.Promotion] || known[r.Promotion] || r.Started.Before(since) {
+			continue
+		}
+		if r.Promotion != now.Promotion || r.Reached > now.Reached {
+			all.add(RevertedRecord{r, r.Promotion != now.Promotion && r.Started.After(now.Started)})
+		}
+	}
 }
 
 // recordsOf are the records that a message leads to and that were not looked at: the one of the

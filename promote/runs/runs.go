@@ -91,12 +91,8 @@ type Commits interface {
 // to sync to since is not in it, as that has failed, or it does not answer, the branch tells. A promotion without an id is none.
 func LastTakenOut(ctx context.Context, commits Commits, at plan.Situation, since time.Time) record.Record {
 	now := at.Record.Of(at.Place())
-	from := now.Commit
-	if now.RollsBack() {
-		from = "" // what was rolled back since has commits of its own
-	}
 	reaches := false
-	for d := range deployedSince(ctx, commits, at, from) {
+	for d := range deployedSince(ctx, commits, at, deployedWith(now)) {
 		if !d.record.RollsBack() && !goesOn(now, d.record) {
 			return d.record
 		}
@@ -108,6 +104,15 @@ func LastTakenOut(ctx context.Context, commits Commits, at plan.Situation, since
 		return record.Record{}
 	}
 	return takenOffTheBranch(ctx, commits, at, now, since.Add(-time.Hour))
+}
+
+// deployedWith is the commit that a record's promotion was live at; empty: all count, as what was rolled back since has commits
+// of its own.
+func deployedWith(now record.Record) string {
+	if now.RollsBack() {
+		return ""
+	}
+	return now.Commit
 }
 
 // failedSince tells whether Argo CD has tried to sync since a time to what it has not deployed.

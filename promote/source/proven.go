@@ -58,11 +58,15 @@ func (i *Taken) unprovenBy(ctx context.Context, tip gitops.Snapshot, s record.So
 	case !hasImages(has, then):
 		return "it did not have them"
 	}
+	until := time.Now()
+	if n > 0 {
+		until = now.Record.Entries()[n-1].Started
+	}
 	switch e := now.Record.Entries()[n]; {
 	case !e.To.SameImages(then), e.To.Revision != s.Revision:
 		return "it did not have them"
-	case e.Ended != record.Promoted || time.Since(e.Passed) < i.Soak:
-		return "it has not been good with them for long enough"
+	case e.Ended != record.Promoted || until.Sub(e.Passed) < i.Soak:
+		return "it was not good with them for long enough"
 	}
 	return i.uncheckedThen(ctx, of, was)
 }
