@@ -16,9 +16,6 @@ const sourcePoll = 5 * time.Second
 // that the run promotes from, and waits for that where it is asked to, unless it only
 // plans.
 func (p *targetRun) takeFrom(ctx context.Context, tip gitops.Snapshot) error {
-	if len(p.config.From) == 0 {
-		return nil
-	}
 	if goesOn, err := p.origin.Resume(ctx, p.at); err != nil || goesOn {
 		return err
 	}

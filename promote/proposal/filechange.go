@@ -53,10 +53,10 @@ func (p Proposal) windows(of guard.Settings) (FileChange, error) {
 		return FileChange{}, fmt.Errorf("at commit %.10s: %w", p.base.Commit.Hash, err)
 	}
 	after, unread, err := schedule(of, p.head)
-	if !p.names(of, p.was.File) {
+	if !names(of, p.settings.Guards, p.was.File) {
 		unreadBefore = nil // nobody has read it
 	}
-	if !p.names(of, p.is.File) {
+	if !names(of, p.settings.Guards, p.is.File) {
 		unread = nil // and nobody will
 	}
 	if err != nil || !p.changes(of.File()) && !broken(unreadBefore, unread) {
@@ -74,9 +74,9 @@ func (p Proposal) windows(of guard.Settings) (FileChange, error) {
 	return change, nil
 }
 
-// names tells whether the file of some settings is one that runs go by, with a pipeline file.
-func (p Proposal) names(of guard.Settings, file pipeline.File) bool {
-	return of.File() == p.settings.Guards.File() || slices.Contains(file.Files("windows"), of.Windows)
+// names tells whether the file of some settings is one that runs go by: their own, or one that a pipeline file names.
+func names(of, own guard.Settings, file pipeline.File) bool {
+	return of.File() == own.File() || slices.Contains(file.Files("windows"), of.Windows)
 }
 
 // schedule are the windows of a commit, or why they cannot be read. The error is of reading the repository.

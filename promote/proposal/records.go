@@ -103,7 +103,7 @@ type transition struct {
 // record tells whether the file with a record is just what `prepare` writes, and why its record is none of the tool's; empty:
 // it may be. Runs go on from what the branch has; everybody may put back what it has had.
 func (p Proposal) record(ctx context.Context, target plan.Target) (prepared bool, why string, err error) {
-	t, why, any := p.transition(target)
+	t, why, any := transitionOf(p, target)
 	if !any || why != "" {
 		return false, why, nil
 	}
@@ -119,22 +119,22 @@ func (p Proposal) record(ctx context.Context, target plan.Target) (prepared bool
 		prepared, why = Preparation{settings: p.settings, pull: p.pull}.wrote(ctx, t)
 		return prepared, why, nil
 	case p.pull.Runs:
-		why = p.notByRuns(t)
+		why = t.notByRuns(p.settings)
 	default:
 		why = "only runs write what goes on from the branch's record, into branches " + gitops.ProposalPrefix + "…"
 	}
 	if why == "" {
 		return false, "", nil
 	}
-	then, err := p.had(ctx, t)
+	then, err := t.had(ctx, p.pull)
 	if err != nil || then.Tree == nil {
 		return false, why, err
 	}
-	return false, p.notAsThen(ctx, t, then), nil
+	return false, t.notAsThen(ctx, then, p.settings.CandidateTag), nil
 }
 
-// transition is what becomes of the record of a target, if there is then one that may be of it, and why that cannot be looked at.
-func (p Proposal) transition(target plan.Target) (t transition, why string, any bool) {
+// transitionOf is what becomes of the record of a target, if there is then one that may be of it, and why that cannot be looked at.
+func transitionOf(p Proposal, target plan.Target) (t transition, why string, any bool) {
 	textWas, _ := knative.ReadRecord(p.base.Tree, target.Overlay, target.Service) // one that is not there begins nothing
 	text, _ := knative.ReadRecord(p.head.Tree, target.Overlay, target.Service)
 	if bytes.Equal(textWas, text) {
@@ -156,12 +156,12 @@ func (p Proposal) transition(target plan.Target) (t transition, why string, any 
 }
 
 // notByRuns is why a record cannot be what a run writes in the place of the branch's; empty: it may be.
-func (p Proposal) notByRuns(t transition) string {
+func (t transition) notByRuns(c Settings) string {
 	switch {
 	case t.has.Started.After(time.Now().Add(aDay)):
 		return fmt.Sprintf("it begins at %s, which is not yet", t.has.Started.Format(time.RFC3339))
-	case runs.Newer(t.has.Run, p.settings.RunURL):
-		return fmt.Sprintf("its run %s is newer than this one, %s", t.has.Run, p.settings.RunURL)
+	case runs.Newer(t.has.Run, c.RunURL):
+		return fmt.Sprintf("its run %s is newer than this one, %s", t.has.Run, c.RunURL)
 	case !record.Follows(t.has, t.before):
 		return "what it says of its own promotion and of earlier ones is not what the branch has"
 	case t.was != nil && !record.LeadsBetween(t.has, t.before, t.was, t.is):
@@ -169,7 +169,7 @@ func (p Proposal) notByRuns(t transition) string {
 	case t.has.RollsBack() && !t.has.To.SameImages(t.is) && !record.Knows(t.before, t.has.To):
 		return "it leads to images that neither the overlay has then nor the branch's record"
 	}
-	return t.contradicted(p.settings.CandidateTag)
+	return t.contradicted(c.CandidateTag)
 }
 
 // mostLooked is how many commits are looked at that may have had a record: anybody can write messages that lead to others.
@@ -177,12 +177,12 @@ const mostLooked = 100
 
 // had is the commit that had a record as the branch's tip, as what a git revert brings: messages lead to those of its promotion,
 // and the branch's own record to what it had before the next one. The zero Snapshot: there is none, or nobody can tell.
-func (p Proposal) had(ctx context.Context, t transition) (gitops.Snapshot, error) {
+func (t transition) had(ctx context.Context, pull Pull) (gitops.Snapshot, error) {
 	var commits []string
 	if at := record.Position(t.before, t.has.Promotion); at > 0 {
 		commits = append(commits, t.before.Entries()[at-1].Base)
 	}
-	found, err := p.pull.Commits.Behind(ctx, p.base.Commit.Hash, gitops.Trailer{Key: plan.TrailerID, Value: t.has.Promotion}, plan.TrailerID)
+	found, err := pull.Commits.Behind(ctx, pull.Base.Commit.Hash, gitops.Trailer{Key: plan.TrailerID, Value: t.has.Promotion}, plan.TrailerID)
 	if err != nil {
 		return gitops.Snapshot{}, err
 	}
@@ -190,7 +190,7 @@ func (p Proposal) had(ctx context.Context, t transition) (gitops.Snapshot, error
 		commits = append(commits, message.Tip)
 	}
 	for _, commit := range commits[:min(len(commits), mostLooked)] {
-		then, err := p.pull.Commits.At(ctx, commit)
+		then, err := pull.Commits.At(ctx, commit)
 		switch {
 		case errors.Is(err, remote.ErrNotFound):
 			continue
@@ -206,7 +206,7 @@ func (p Proposal) had(ctx context.Context, t transition) (gitops.Snapshot, error
 
 // notAsThen is why a record may not come back that a commit of the branch had: without the Service as it was then, or to forget
 // how its promotion, or one after that, has ended. Empty: it may.
-func (p Proposal) notAsThen(ctx context.Context, t transition, then gitops.Snapshot) string {
+func (t transition) notAsThen(ctx context.Context, then gitops.Snapshot, tag string) string {
 	if t.is == nil {
 		return ""
 	}
@@ -217,7 +217,7 @@ func (p Proposal) notAsThen(ctx context.Context, t transition, then gitops.Snaps
 	if t.before.Is(t.has.Promotion, t.has.Step) && t.before.HasPassed() {
 		return "the note that the gates have passed is gone"
 	}
-	if words := t.contradicted(p.settings.CandidateTag); words != "" {
+	if words := t.contradicted(tag); words != "" {
 		return words
 	}
 	for _, revision := range record.Known(t.before.Entries()) {

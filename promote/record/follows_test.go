@@ -52,7 +52,7 @@ func TestFollows(t *testing.T) {
 		"begun, and passed at once":  {"1>2 2>3", "1>2 2>3 3>4", func(r *Record) { r.Passed = r.Started }, false},
 		"the note taken out":         {"1>2 2>3", "1>2 2>3", func(r *Record) { r.Passed, r.Commit, r.Run = time.Time{}, "", "1" }, false},
 		"reverted":                   {"1>2 2>3 3>4", "1>2 2>3", nil, false},
-		"taken out":                  {"1>2 2>3", "", nil, false},
+		"taken out":                  {"1>2 2>3", "", nil, true},
 		"with its gate":              {"1>2 2!3", "1>2 2!3", func(r *Record) { r.Gate = "" }, false},
 		"with what it is of":         {"1>2 2>3", "1>2 2>3", func(r *Record) { r.Passed, r.Code.Commit = time.Time{}, "x" }, false},
 		"taken from elsewhere":       {"1>2 2>3", "1>2 2>3", func(r *Record) { r.Source.Overlay = "staging" }, false},

@@ -18,7 +18,7 @@ import (
 // names; empty: the source's record has that promotion, which has passed with these images so long ago as is wanted, and with
 // the checks. Whatever commit is named, anybody may have made. What is told later, as it was taken out of Git there or is on
 // another branch than is looked at, is not told here, unless what was rolled back may be promoted again.
-func (i *Taken) unproven(ctx context.Context, s record.Source, at plan.Situation) string {
+func unproven(ctx context.Context, i *Taken, s record.Source, at plan.Situation) string {
 	if s.Branch != i.branch() {
 		if i.TryAgain {
 			return fmt.Sprintf("from-branch is %q", i.FromBranch)
@@ -29,7 +29,7 @@ func (i *Taken) unproven(ctx context.Context, s record.Source, at plan.Situation
 	if err != nil {
 		return nobodyCanTell(err)
 	}
-	reason := i.unprovenBy(ctx, tip, s, at.Now)
+	reason := unprovenBy(ctx, i, tip, s, at.Now)
 	if reason != "" && !i.TryAgain && i.Withdrew(ctx, tip, s, at.Now) != nil {
 		return ""
 	}
@@ -37,7 +37,7 @@ func (i *Taken) unproven(ctx context.Context, s record.Source, at plan.Situation
 }
 
 // unprovenBy tells the same by the tip that has the sources.
-func (i *Taken) unprovenBy(ctx context.Context, tip gitops.Snapshot, s record.Source, has *knative.State) string {
+func unprovenBy(ctx context.Context, i *Taken, tip gitops.Snapshot, s record.Source, has *knative.State) string {
 	of, now, err := i.read(ctx, tip, s.Overlay)
 	if err != nil {
 		return nobodyCanTell(err)
@@ -68,13 +68,13 @@ func (i *Taken) unprovenBy(ctx context.Context, tip gitops.Snapshot, s record.So
 	case e.Ended != record.Promoted || until.Sub(e.Passed) < i.Soak:
 		return "it was not good with them for long enough"
 	}
-	return i.uncheckedThen(ctx, of, was)
+	return uncheckedThen(ctx, i, of, was)
 }
 
 func nobodyCanTell(err error) string { return fmt.Sprintf("nobody can tell: %v", err) }
 
 // uncheckedThen is which of the checks has no success on the commit that a record of before was live at; empty: all have.
-func (i *Taken) uncheckedThen(ctx context.Context, of overlay.Reader, was record.Record) (reason string) {
+func uncheckedThen(ctx context.Context, i *Taken, of overlay.Reader, was record.Record) (reason string) {
 	if len(i.Checks) == 0 {
 		return ""
 	}

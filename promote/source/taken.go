@@ -34,17 +34,20 @@ type Taken struct {
 // Names are the environments in a sentence.
 func (i *Taken) Names() string { return strings.Join(i.From, " and ") }
 
-// Resume goes on with what an earlier run has taken, where that is under way in a
-// situation; false: it is not, or somebody has taken its traffic away or reverted its steps. What the sources' own records do
-// not have is a [NotYetError]: whoever may write this one may not write those. Where what was rolled back may be promoted again,
-// they are asked anew.
+// Resume goes on with what an earlier run has taken, where that is under way in a situation, or with nothing, where images are
+// taken from nowhere; false: it is not, or somebody has taken its traffic away or reverted its steps. What the sources' own
+// records do not have is a [NotYetError]: whoever may write this one may not write those. Where what was rolled back may be
+// promoted again, they are asked anew.
 func (i *Taken) Resume(ctx context.Context, at plan.Situation) (bool, error) {
+	if len(i.From) == 0 {
+		return true, nil
+	}
 	r := at.Record.Of(at.Place())
 	if !r.TakesFrom(i.From, at.Now) || at.TakenAway() != "" || stepsReverted(ctx, i.Commits, at) {
 		return false, nil
 	}
 	for _, s := range r.Source.All() {
-		switch reason := i.unproven(ctx, s, at); {
+		switch reason := unproven(ctx, i, s, at); {
 		case reason != "" && i.TryAgain:
 			i.Journal.Say("from: the record says that the images are of %s at %.10s, and %s: it is asked anew", s.Overlay, s.Commit, reason)
 			return false, nil
