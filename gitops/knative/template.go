@@ -7,11 +7,10 @@ import (
 	"strings"
 
 	"github.com/acme/knative-promote/gitops/kustomize"
-	"github.com/acme/knative-promote/internal/jsonpointer"
 )
 
 // checkTemplate wants the images that are set to change no more of the template than themselves and text that has parts of them.
-// A patch can be meant for one tag alone, by what a replacement copies of it: whoever looks at that patch sees no change.
+// A patch may be meant for one tag alone, by what a replacement copies of it: a diff shows nothing of that before the tag is set.
 func checkTemplate(before, after *State, expected Expected) error {
 	if len(expected.Images) == 0 || expected.Follows {
 		return nil
@@ -22,12 +21,14 @@ func checkTemplate(before, after *State, expected Expected) error {
 	}
 	was, is := AllImages(before), AllImages(after)
 	others := slices.DeleteFunc(differences("", map[string]any(before.plain), map[string]any(after.plain)), func(field string) bool {
-		a, old := textAt(before.plain, field)
-		b, now := textAt(after.plain, field)
+		then, _ := before.plain.value(field)
+		now, _ := after.plain.value(field)
+		a, wasText := then.(string)
+		b, isText := now.(string)
 		switch {
 		case !below(field, []string{"/spec/template"}):
 			return true
-		case !old || !now:
+		case !wasText || !isText:
 			return false
 		case slices.Contains(is, b) && strings.HasSuffix(field, "/image"):
 			return slices.ContainsFunc(set, func(entry kustomize.Image) bool { return entry.Shows(b) })
@@ -56,25 +57,6 @@ func entriesSet(s *State, images []kustomize.Image) (set []kustomize.Image, err 
 		}
 	}
 	return set, nil
-}
-
-// textAt is the text at a JSON pointer, if it is one.
-func textAt(o object, pointer string) (text string, is bool) {
-	var at any = map[string]any(o)
-	for _, step := range jsonpointer.Split(pointer) {
-		switch of := at.(type) {
-		case map[string]any:
-			at = of[step]
-		case []any:
-			n := 0
-			if _, err := fmt.Sscan(step, &n); err != nil || n < 0 || n >= len(of) {
-				return "", false
-			}
-			at = of[n]
-		}
-	}
-	text, is = at.(string)
-	return text, is
 }
 
 // hashed is a name with the hash of its content, as kustomize makes those of ConfigMaps and Secrets.

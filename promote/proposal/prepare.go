@@ -22,7 +22,7 @@ type Pull struct {
 	Base   gitops.Snapshot // tip of the branch that it is to be merged into
 	Merged gitops.Snapshot // merge of its head into that
 	Branch string          // name of that branch, for people
-	Runs   bool            // it may be a run's, or be merged
+	Runs   bool            // it may be of a run; else people have made it
 
 	// Before is a commit of that branch, by its full name; the zero Snapshot: it has none of that
 	// name.

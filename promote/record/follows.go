@@ -10,8 +10,8 @@ import (
 )
 
 // Follows tells whether a record is what a run may write in the place of another one: it begins a promotion after that, or goes
-// on with its promotion, or is none. Where a rollback leads goes by what came before, so nobody else may write that. That gates have passed
-// it says only of the step that the other one has.
+// on with its promotion, or is none. Where a rollback leads goes by what came before, so nobody else may write that. That gates
+// have passed it says only of the step that the other one has.
 func Follows(r, before Record) bool {
 	switch at := Position(before, r.Promotion); {
 	case !r.Exists():

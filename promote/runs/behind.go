@@ -130,12 +130,11 @@ type RevertedRecord struct {
 	Later bool // than the promotion that Git shows, by the order of their commits
 }
 
-// Reverted are the promotions that commits behind the tip have made of the target's overlay
-// since the oldest one that its record has, and that Git shows no more, as after a git revert,
-// the newest first: as far as messages lead there, and then those that Argo CD's history has besides. The one that Git shows is among them where it
-// had reached more than that: somebody has reverted the steps above. Whoever may bring a commit
-// can add to what is reverted, and take nothing from it: what one commit says hides no other's.
-// The error is one of the looks: nobody can tell then.
+// Reverted are the promotions that commits behind the tip have made of the target's overlay since the oldest one that its record
+// has, and that Git shows no more, as after a git revert, the newest first: as far as messages lead there, and then those that
+// Argo CD's history has besides. The one that Git shows is among them where it had reached more than that: somebody has reverted
+// the steps above. Whoever may bring a commit can add to what is reverted, and take nothing from it: what one commit says hides
+// no other's. The error is one of the looks: nobody can tell then.
 func Reverted(ctx context.Context, commits Commits, at plan.Situation) ([]RevertedRecord, error) {
 	if at.Unreadable != nil {
 		return nil, nil
