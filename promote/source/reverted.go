@@ -63,11 +63,10 @@ func revertedIn(ctx context.Context, commits runs.Commits, at plan.Situation) ([
 	return runs.Reverted(ctx, commits, at)
 }
 
-// stepsReverted tells whether somebody has reverted steps of the promotion that is under way, or
-// nobody can tell.
-func stepsReverted(ctx context.Context, commits runs.Commits, at plan.Situation) bool {
+// stepsReverted tells whether somebody has reverted steps of the promotion that is under way.
+func stepsReverted(ctx context.Context, commits runs.Commits, at plan.Situation) (bool, error) {
 	all, err := revertedIn(ctx, commits, at)
-	return err != nil || slices.ContainsFunc(all, func(r runs.RevertedRecord) bool { return r.Promotion == at.Record.Promotion })
+	return slices.ContainsFunc(all, func(r runs.RevertedRecord) bool { return r.Promotion == at.Record.Promotion }), err
 }
 
 // revertedAsItStands is the revision that had users, was reverted in Git, and that an overlay

@@ -43,7 +43,13 @@ func (i *Taken) Resume(ctx context.Context, at plan.Situation) (bool, error) {
 		return true, nil
 	}
 	r := at.Record.Of(at.Place())
-	if !r.TakesFrom(i.From, at.Now) || at.TakenAway() != "" || stepsReverted(ctx, i.Commits, at) {
+	if !r.TakesFrom(i.From, at.Now) || at.TakenAway() != "" {
+		return false, nil
+	}
+	switch reverted, err := stepsReverted(ctx, i.Commits, at); {
+	case err != nil:
+		return false, i.unlessTold("here", err)
+	case reverted:
 		return false, nil
 	}
 	for _, s := range r.Source.All() {
