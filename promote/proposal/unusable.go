@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/record"
@@ -44,7 +45,7 @@ func (p Proposal) unusable(ctx context.Context, was, is *knative.State) error {
 		after = knative.TryEdits(ctx, is, p.trial(is))
 	}
 	if edited && after == nil && before == nil {
-		return pinned(ctx, was, is)
+		return pinned(ctx, p, is.Overlay, is.Service())
 	}
 	if after != nil && edited && before == nil {
 		before = knative.TryEdits(ctx, was, p.trial(is))
@@ -56,12 +57,12 @@ func (p Proposal) unusable(ctx context.Context, was, is *knative.State) error {
 }
 
 // pinned is why an image that runs could set is one that no run can set any more, as where a replacement sets it after them.
-func pinned(ctx context.Context, was, is *knative.State) error {
-	now, err := knative.ImageEffects(ctx, is)
+func pinned(ctx context.Context, p Proposal, overlay, service string) error {
+	now, err := imageEffects(ctx, p.head, overlay, service)
 	if err != nil || !slices.ContainsFunc(slices.Collect(maps.Values(now)), func(e knative.ImageEffect) bool { return e.Err != nil }) {
 		return err
 	}
-	then, err := knative.ImageEffects(ctx, was)
+	then, err := imageEffects(ctx, p.base, overlay, service)
 	if err != nil {
 		return err
 	}
@@ -71,6 +72,15 @@ func pinned(ctx context.Context, was, is *knative.State) error {
 		}
 	}
 	return nil
+}
+
+// imageEffects are those of a commit, read as a run does.
+func imageEffects(ctx context.Context, at gitops.Snapshot, overlay, service string) (map[string]knative.ImageEffect, error) {
+	state, err := knative.Read(ctx, at.Tree, overlay, service)
+	if err != nil {
+		return nil, err
+	}
+	return knative.ImageEffects(ctx, state)
 }
 
 // trial is what the edits of an overlay are tried with: the tags that the input, the pipeline file and the record name,
