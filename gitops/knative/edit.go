@@ -104,13 +104,18 @@ func changedImages(s *State, from *State) ([]string, error) {
 	return names, nil
 }
 
-// entriesOf are the kustomization's images: by name.
-func entriesOf(s *State) (map[string]kustomize.Image, error) {
+// imageEntries are the kustomization's images:, in its order.
+func imageEntries(s *State) ([]kustomize.Image, error) {
 	_, kustomization, err := s.Kustomization()
 	if err != nil {
 		return nil, err
 	}
-	images, err := kustomize.Images(kustomization)
+	return kustomize.Images(kustomization)
+}
+
+// entriesOf are the same by name.
+func entriesOf(s *State) (map[string]kustomize.Image, error) {
+	images, err := imageEntries(s)
 	if err != nil {
 		return nil, err
 	}

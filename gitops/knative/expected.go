@@ -116,11 +116,7 @@ func (s *State) Shows(images []kustomize.Image) error {
 	if len(images) == 0 {
 		return nil
 	}
-	_, kustomization, err := s.Kustomization()
-	if err != nil {
-		return err
-	}
-	entries, err := kustomize.Images(kustomization)
+	entries, err := imageEntries(s)
 	if err != nil {
 		return err
 	}

@@ -43,11 +43,7 @@ func checkTemplate(before, after *State, expected Expected) error {
 
 // entriesSet are the entries of images: that have been set.
 func entriesSet(s *State, images []kustomize.Image) (set []kustomize.Image, err error) {
-	_, kustomization, err := s.Kustomization()
-	if err != nil {
-		return nil, err
-	}
-	entries, err := kustomize.Images(kustomization)
+	entries, err := imageEntries(s)
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -189,6 +190,7 @@ func (t transition) had(ctx context.Context, pull Pull) (gitops.Snapshot, error)
 	for _, message := range found {
 		commits = append(commits, message.Tip)
 	}
+	commits = slices.Compact(commits) // one merge may have brought several
 	for _, commit := range commits[:min(len(commits), mostLooked)] {
 		then, err := pull.Commits.At(ctx, commit)
 		switch {

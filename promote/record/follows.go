@@ -32,21 +32,15 @@ func sameStep(a, b Record) bool { return a.Is(b.Promotion, b.Step) && a.Percent 
 // What rolls back may be made once more.
 func sameStepAgain(r, before Record) bool {
 	switch {
-	case r.HasPassed() != before.HasPassed():
-		return passes(r, before)
-	case r.HasPassed(), !r.RollsBack():
+	case r.HasPassed() && !before.HasPassed():
+		before.Passed, before.Commit, before.Run, before.Actor, before.Approved = r.Passed, r.Commit, r.Run, r.Actor, r.Approved
+		return sameText(r, before)
+	case r.HasPassed(), before.HasPassed(), !r.RollsBack():
 		return sameText(r, before)
 	}
 	next := withStepOf(before, r)
 	next.Gate = before.Gate
 	return sameText(r, asRestored(next, r, before))
-}
-
-// passes tells whether a record is another one, but for that its gates have passed since.
-func passes(r, before Record) bool {
-	passed := before.HasPassed()
-	before.Passed, before.Commit, before.Run, before.Actor, before.Approved = r.Passed, r.Commit, r.Run, r.Actor, r.Approved
-	return !passed && r.HasPassed() && sameText(r, before)
 }
 
 // goesOn tells whether a record is of another step of the same promotion.

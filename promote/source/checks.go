@@ -11,6 +11,18 @@ import (
 	"github.com/acme/knative-promote/promote/record"
 )
 
+// askChecks asks for the statuses of the commit that was live, and whether the record's is that, where checks are wanted.
+func (s *Observed) askChecks(ctx context.Context, by Reader, source overlay.Reader) (err error) {
+	if len(by.Checks) == 0 || s.Record.Commit == "" {
+		return nil
+	}
+	if s.claimed, err = claimed(ctx, source, s.Record); err != nil {
+		return err
+	}
+	s.states, err = by.Statuses.States(ctx, s.Record.Commit)
+	return err
+}
+
 // unchecked is which of the checks has no success on the commit that was live.
 func (s Observed) unchecked(checks []string) string {
 	if len(checks) > 0 && s.Record.Commit == "" {

@@ -3,7 +3,6 @@ package source
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
@@ -75,14 +74,8 @@ func nobodyCanTell(err error) string { return fmt.Sprintf("nobody can tell: %v",
 
 // uncheckedThen is which of the checks has no success on the commit that a record of before was live at; empty: all have.
 func uncheckedThen(ctx context.Context, i *Taken, of overlay.Reader, was record.Record) (reason string) {
-	if len(i.Checks) == 0 {
-		return ""
-	}
-	one, err := Observed{Situation: plan.Situation{Record: was}}, error(nil)
-	if one.claimed, err = claimed(ctx, of, was); err == nil {
-		one.states, err = i.Statuses.States(ctx, was.Commit)
-	}
-	if err != nil {
+	one := Observed{Situation: plan.Situation{Record: was}}
+	if err := one.askChecks(ctx, i.Reader, of); err != nil {
 		return nobodyCanTell(err)
 	}
 	return one.unchecked(i.Checks)
@@ -94,7 +87,7 @@ func hasImages(now, then *knative.State) bool {
 	if err != nil {
 		return false
 	}
-	here, there := slices.Concat(now.Images(), now.InitImages()), slices.Concat(then.Images(), then.InitImages())
+	here, there := knative.AllImages(now), knative.AllImages(then)
 	for n, match := range pairs {
 		if match < 0 || !mayBeTaken(here[n], there[match]) {
 			return false

@@ -139,13 +139,8 @@ func (s Reader) See(ctx context.Context, tip gitops.Snapshot, folder string) (Ob
 	if one.apps, err = s.seen(ctx, tip, source, at); err != nil {
 		return one, fmt.Errorf("from: %w", err)
 	}
-	if len(s.Checks) > 0 && at.Record.Commit != "" {
-		if one.claimed, err = claimed(ctx, source, at.Record); err != nil {
-			return one, fmt.Errorf("from: checks: %w", err)
-		}
-		if one.states, err = s.Statuses.States(ctx, at.Record.Commit); err != nil {
-			return one, fmt.Errorf("from: checks: %w", err)
-		}
+	if err := one.askChecks(ctx, s, source); err != nil {
+		return one, fmt.Errorf("from: checks: %w", err)
 	}
 	return one, nil
 }
