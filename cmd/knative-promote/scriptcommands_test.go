@@ -157,6 +157,7 @@ func signalTo(ts *testscript.TestScript, w *world, args []string) {
 //	infra passed N             fail unless there are N commits since the seed that say that gates have passed
 //	infra show FILE [COMMIT]   print a file
 //	infra reference REF [COMMIT]  put a reference beside the branches on a commit, main if no other; nowhere: delete it; Argo CD looks then
+//	infra older                make all commits sixty days older, as others than records name
 //	infra head NAME [ARG...]   put what git rev-parse says, of the tip if nothing else, into the environment
 func infra(ts *testscript.TestScript, w *world, args []string) {
 	w.mu.Lock()
@@ -198,6 +199,8 @@ func infra(ts *testscript.TestScript, w *world, args []string) {
 			w.git(ts, "update-ref", args[1], to)
 		}
 		w.argo.Refresh("the-app")
+	case "older":
+		w.older(ts)
 	case "head":
 		of := args[2:]
 		if len(of) == 0 {

@@ -89,18 +89,21 @@ func takenOffTheBranch(ctx context.Context, commits Commits, at plan.Situation, 
 	return record.Record{}
 }
 
-// tipsSince are what was a branch's tip since a time, the newest first, and last what was it then.
+// tipsSince are what was a branch's tip since a time, the newest first, and last what was it then. Behind a commit that says to be
+// of before, by a clock that is wrong, may be some of since; one that says to be of a time to come tells nothing there.
 func tipsSince(ctx context.Context, commits Commits, tip string, since time.Time) (line []string, err error) {
 	all, err := commits.Behind(ctx, tip, gitops.Trailer{}, "")
+	young := 0
 	for _, m := range all {
 		if m.Commit != m.Tip {
 			continue
 		}
-		if line = append(line, m.Tip); !m.Time.After(since) {
-			break
+		line = append(line, m.Tip)
+		if n := len(line); m.Time.After(since) && (n == young+1 || !m.Time.After(time.Now())) {
+			young = n
 		}
 	}
-	return line, err
+	return line[:min(young+1, len(line))], err
 }
 
 // takenOut ends a run that has made a record which Git does not go on from, or not from all of it. One of the second in which
