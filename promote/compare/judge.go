@@ -77,13 +77,10 @@ func Judge(comparisons []*Comparison) Verdict {
 
 // tests are the things that are compared, the fields by name.
 func (c *Comparison) tests() []test {
-	if some, _ := c.repairs(); some {
+	if all, _ := c.incomparable(); all {
 		return nil
 	}
-	var list []test
-	if c.question.Status {
-		list = append(list, test{what: ofStatus, tally: c.status, most: c.status.odd})
-	}
+	list := []test{{what: ofStatus, tally: c.status, most: c.status.odd}}
 	if c.question.Latency > 0 {
 		list = append(list, test{what: ofLatency, tally: tally{odd: c.rounds, own: c.slower}, most: c.rounds})
 	}

@@ -55,7 +55,6 @@ func (c *Comparison) Rounds() int { return c.rounds }
 // Add counts a round.
 func (c *Comparison) Add(r Round) {
 	c.rounds++
-	old, candidate, again := r.Old.status(), r.Candidate.status(), r.OldAgain.status()
 	for _, a := range []Answer{r.Old, r.OldAgain} {
 		if !a.failure() {
 			c.answered++
@@ -64,9 +63,9 @@ func (c *Comparison) Add(r Round) {
 	if r.Candidate.failure() {
 		c.failed++
 	}
-	c.statuses[old]++
-	c.statuses[again]++
-	c.status.add(value{kind: old}, value{kind: candidate}, value{kind: again})
+	c.statuses[r.Old.status()]++
+	c.statuses[r.OldAgain.status()]++
+	c.status.add(c.statusOf(r.Old), c.statusOf(r.Candidate), c.statusOf(r.OldAgain))
 	if c.question.Latency > 0 && float64(r.Candidate.Took) > c.question.Latency*float64(max(r.Old.Took, r.OldAgain.Took)) {
 		c.slower++
 	}
@@ -80,11 +79,19 @@ func (a Answer) failure() bool {
 	return a.Broken || a.Status == 0 || a.Status >= http.StatusInternalServerError
 }
 
-// repairs tells whether the candidate answers what the old revision always fails, so that
-// there is nothing to compare with: in some rounds, or in all.
-func (c *Comparison) repairs() (some, all bool) {
-	some = c.rounds > 0 && c.answered == 0 && c.failed < c.rounds
-	return some, some && c.failed == 0
+// statusOf is what of a status is compared: whether the revision has failed, where the status is not asked for.
+func (c *Comparison) statusOf(a Answer) value {
+	if c.question.Status || a.failure() {
+		return value{kind: a.status()}
+	}
+	return value{kind: "an answer"}
+}
+
+// incomparable tells whether the old revision fails always, so that there is nothing to compare with, and whether
+// the candidate repairs that in all rounds.
+func (c *Comparison) incomparable() (all, repaired bool) {
+	all = c.rounds > 0 && c.answered == 0
+	return all, all && c.failed == 0
 }
 
 // status is a word for an answer's status.

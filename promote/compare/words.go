@@ -87,23 +87,23 @@ func unclear(comparisons []*Comparison) string {
 	}
 	var open []string
 	for _, c := range comparisons {
-		some, all := c.repairs()
+		incomparable, repaired := c.incomparable()
 		switch {
-		case some && !all:
+		case incomparable && !repaired:
 			open = append(open, fmt.Sprintf("%s: the old revision failed all %d requests and the candidate %d of %d, so there is nothing to compare with", c.path(), 2*c.rounds, c.failed, c.rounds))
 		case atLeast(c.rounds, c.rounds)*float64(asked) >= falseAlarm:
 			open = append(open, fmt.Sprintf("%s: %d of %d rounds are whole, which is too few to say", c.path(), c.rounds, c.question.Count))
-		case c.question.JSON && c.json == 0 && !all:
+		case c.question.JSON && c.json == 0 && !repaired:
 			open = append(open, c.path()+": the old revision does not answer with JSON of at most a mebibyte, so there are no fields to compare")
 		}
 	}
 	return joined(open)
 }
 
-// things is how many things of an answer are asked for.
+// things is how many things of an answer are compared: whether it is a failure always is.
 func (q Question) things() int {
-	count := 0
-	for _, asked := range []bool{q.Status, q.Latency > 0, q.JSON} {
+	count := 1
+	for _, asked := range []bool{q.Latency > 0, q.JSON} {
 		if asked {
 			count++
 		}
@@ -115,7 +115,7 @@ func (q Question) things() int {
 func inWords(comparisons []*Comparison) string {
 	var all []string
 	for _, c := range comparisons {
-		if some, _ := c.repairs(); some {
+		if incomparable, _ := c.incomparable(); incomparable {
 			all = append(all, fmt.Sprintf("%s: the old revision failed all %d requests, and the candidate none of %d, so there is nothing to compare with", c.path(), 2*c.rounds, c.rounds))
 			continue
 		}
