@@ -138,6 +138,7 @@ func TestMerge(t *testing.T) {
 		{"looks for conflicts", 405, `{"message": "Please try again later"}`, review.Asked, ""},
 		{"signs for nobody", 405, `{"message": "wont sign: pubkey"}`, "", "not merged by the forge: wont sign: pubkey"},
 		{"waits for a review", 405, `{"message": "Does not have enough approvals"}`, "", "not merged by the forge: Does not have enough approvals"},
+		{"is behind", 405, `{"message": "The head branch is behind the base branch"}`, "", "the branch has moved: The head branch is behind the base branch"},
 		{"may not", 405, `{"message": "User not allowed to merge PR"}`, "", "not merged by the forge: User not allowed to merge PR"},
 		{"a token in the words", 405, `{"message": "not with ` + token + `"}`, "", "not merged by the forge: not with ***"},
 		{"gone", 404, `{"message": "Not Found"}`, "", "merging pull request 4 of acme/shop: GitHub answered 404 Not Found: Not Found; it does not exist, or the token cannot see it"},

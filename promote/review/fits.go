@@ -34,12 +34,12 @@ func (w *waiting) follow(ctx context.Context) error {
 		return errWaiting
 	case onlyUpdated(ctx, w.Repo, w.pull, w.own):
 		w.say(fmt.Sprintf("somebody has brought it up to date with %s: it is proposed on that", w.Branch))
-		return errOutdated
+		return ErrOutdated
 	}
 	reason := fmt.Sprintf("somebody has pushed to its branch %s, which is not what was proposed any more: %s", w.pull.Branch, by(ctx, w.Repo, w.pull.Head))
 	if w.Stays { // what rolls back does not end for that
 		w.say(reason)
-		return errOutdated
+		return ErrOutdated
 	}
 	return &NotMergedError{Pull: w.pull, Reason: reason}
 }

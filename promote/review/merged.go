@@ -28,7 +28,7 @@ func (w *waiting) settle(ctx context.Context) (gitops.Commit, error) {
 		}
 		if refused == nil && !shown {
 			w.say(fmt.Sprintf("merged as %s, into which others had merged meanwhile: it is proposed on that", w.pull.Merge))
-			return gitops.Commit{}, errOutdated
+			return gitops.Commit{}, ErrOutdated
 		}
 	}
 	tip, err := showing(ctx, w)

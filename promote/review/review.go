@@ -92,8 +92,8 @@ func (e *NotMergedError) Error() string {
 // ErrNotWaited is a pull request that is open, and that nobody waits for.
 var ErrNotWaited = errors.New("a pull request is open, and merge is none")
 
-// errOutdated is a pull request that the branch has moved away from.
-var errOutdated = errors.New("the branch has moved")
+// ErrOutdated is a pull request that the branch has moved away from, and that is to be proposed anew.
+var ErrOutdated = errors.New("the branch has moved")
 
 // Publish makes the change one commit of a pull request, waits until that is
 // merged, and returns the commit that shows it: what it was merged as, else the
@@ -107,7 +107,7 @@ func (r Reviews) Publish(ctx context.Context, change gitops.Change, p Proposal) 
 	var before error // why it was proposed anew last
 	for n := 1; ; n++ {
 		commit, err := r.publishOnce(limited, change, p, tried)
-		again := errors.Is(err, gitops.ErrTaken) || errors.Is(err, errOutdated) || n == 1 && errors.Is(err, remote.ErrRefused)
+		again := errors.Is(err, gitops.ErrTaken) || errors.Is(err, ErrOutdated) || n == 1 && errors.Is(err, remote.ErrRefused)
 		if !again || n >= attempts && !p.Stays || n >= withoutPause && sleep.For(limited, min(time.Duration(n)*r.firstPoll(), longestPoll)) != nil {
 			if n > withoutPause && before != nil && limited.Err() != nil {
 				err = before
@@ -124,7 +124,7 @@ const withoutPause = 4
 
 // reasonOf is why a pull request was not merged, where it would only be proposed anew.
 func reasonOf(err error) error {
-	if not, is := errors.AsType[*NotMergedError](err); is && errors.Is(err, errOutdated) {
+	if not, is := errors.AsType[*NotMergedError](err); is && errors.Is(err, ErrOutdated) {
 		return not
 	}
 	return err
@@ -182,8 +182,8 @@ func await(ctx context.Context, w waiting, rest []PullRequest) (gitops.Commit, e
 	switch {
 	case err == nil:
 		closeRest(ctx, w.Forge, w.pull, w.Proposal, rest)
-	case errors.Is(err, errOutdated):
-		err = fmt.Errorf("%w: %w", errOutdated, &NotMergedError{Pull: w.pull, Reason: w.reason})
+	case errors.Is(err, ErrOutdated):
+		err = fmt.Errorf("%w: %w", ErrOutdated, &NotMergedError{Pull: w.pull, Reason: w.reason})
 	}
 	return commit, err
 }

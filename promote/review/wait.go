@@ -117,14 +117,14 @@ func (w *waiting) decide(ctx context.Context) (gitops.Commit, error) {
 		return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: fmt.Sprintf("%s; expected %s", otherBase(w.pull.Base), w.Branch)}
 	case w.pull.Block == Conflict || w.pull.Block == Behind:
 		w.say(fmt.Sprintf("it cannot be merged (%s), as %s has moved to %.10s: the same change is proposed on that", w.pull.Block, w.Branch, tip.Commit.Hash))
-		return gitops.Commit{}, errOutdated
+		return gitops.Commit{}, ErrOutdated
 	}
 	switch fits, err := w.fits(ctx, tip); {
 	case err != nil:
 		return gitops.Commit{}, err
 	case !fits:
 		w.say(fmt.Sprintf("%s has moved to %.10s, where a merge may make something else of it: it is proposed on that", w.Branch, tip.Commit.Hash))
-		return gitops.Commit{}, errOutdated
+		return gitops.Commit{}, ErrOutdated
 	case w.Merge == Wait:
 		w.say("waiting for somebody to merge it")
 		return gitops.Commit{}, errWaiting
@@ -162,6 +162,10 @@ func (w *waiting) askToMerge(ctx context.Context) error {
 		w.say(err.Error())
 		return errWaiting
 	}
+	if errors.Is(err, ErrOutdated) {
+		w.say(fmt.Sprintf("%v: the same change is proposed anew", err))
+		return ErrOutdated
+	}
 	if err != nil {
 		if !isAway(err) {
 			w.unsaid++
@@ -190,7 +194,7 @@ func (w *waiting) closed(ctx context.Context) (gitops.Commit, error) {
 // anew, or is over. What nobody may merge any more is closed, unless somebody else's is proposed there by now.
 func (w *waiting) leave(ctx context.Context, err error) (gitops.Commit, error) {
 	over := w.Over != nil && w.Over(err) || w.Never != nil && w.Never(err)
-	if w.pull.State != Open || w.Stays && !over && !errors.Is(err, errOutdated) {
+	if w.pull.State != Open || w.Stays && !over && !errors.Is(err, ErrOutdated) {
 		return gitops.Commit{}, err
 	}
 	last, stop := context.WithTimeout(context.WithoutCancel(ctx), leaveTime)

@@ -110,6 +110,7 @@ type Protection struct {
 	Approvals int      // that a pull request needs
 	Statuses  []string // that a pull request's head needs
 	Signed    bool     // commits must be signed, merges too
+	Current   bool     // a pull request must stand on the branch's tip
 }
 
 // Protect protects a branch. A rule that there is already is replaced.
@@ -125,7 +126,7 @@ func (r *Repository) Protect(ctx context.Context, branch string, p Protection) e
 		"rule_name": branch, "enable_push": p.Push || p.Pusher != "", "protected_file_patterns": p.Files,
 		"enable_push_whitelist": p.Pusher != "", "push_whitelist_usernames": pushers,
 		"required_approvals": p.Approvals, "enable_status_check": len(p.Statuses) > 0, "status_check_contexts": p.Statuses,
-		"require_signed_commits": p.Signed,
+		"require_signed_commits": p.Signed, "block_on_outdated_branch": p.Current,
 	}, nil)
 }
 
@@ -134,11 +135,11 @@ func (r *Repository) Unprotect(ctx context.Context, branch string) error {
 	return r.forge.call(ctx, Admin, http.MethodDelete, r.path("/branch_protections/%s", url.PathEscape(branch)), nil, nil)
 }
 
-// MergesBy leaves one of the ways merge, squash and rebase to merge.
+// MergesBy leaves one of the ways merge, squash, rebase and fast-forward-only to merge.
 func (r *Repository) MergesBy(ctx context.Context, way string) error {
 	return r.forge.call(ctx, Admin, http.MethodPatch, r.path(""), map[string]any{
 		"has_pull_requests": true, "allow_merge_commits": way == "merge", "allow_squash_merge": way == "squash", "allow_rebase": way == "rebase",
-		"allow_rebase_explicit": false, "allow_fast_forward_only_merge": false, "default_merge_style": way,
+		"allow_rebase_explicit": false, "allow_fast_forward_only_merge": way == "fast-forward-only", "default_merge_style": way,
 	}, nil)
 }
 

@@ -4,6 +4,7 @@ package scenario
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -43,6 +44,8 @@ func pullCases() []pullCase {
 		{"merged by the forge after a status", "merge", every, lint, blocked, passLint},
 		{"rebased by the forge after an approval", "rebase", every, forge.Protection{Approvals: 1}, blocked, approve},
 		{"merged by the forge at once", "merge", every, forge.Protection{}, opened, nil},
+		{"squashed on the branch's tip alone", "squash", every, forge.Protection{Statuses: []string{"lint"}, Current: true}, blocked, overtaken()},
+		{"moved forward after a status", "fast-forward-only", every, lint, blocked, overtaken()},
 		{"merged by a person", "merge", wait, forge.Protection{}, opened, mergedBy("merge")},
 		{"rebased by a person", "rebase", wait, forge.Protection{}, merged, mergedBy("rebase")},
 		{"squashed by a person", "squash", wait, forge.Protection{}, opened, mergedBy("squash")},
@@ -179,6 +182,17 @@ func approve(s *forgeSite, p forge.Pull) error {
 // passLint is what sets the status that is required.
 func passLint(s *forgeSite, p forge.Pull) error {
 	return s.infra.Status(context.WithoutCancel(s.Context()), s.owner, p.Head.SHA, "lint", "success")
+}
+
+// overtaken is the same after somebody else's commit has come to the branch first, for every second pull request.
+func overtaken() func(*forgeSite, forge.Pull) error {
+	n := 0
+	return func(s *forgeSite, p forge.Pull) error {
+		if n++; n%2 == 1 {
+			s.push(fmt.Sprintf("Notes %d", n), map[string]string{fmt.Sprintf("NOTES-%d.md", n): "words\n"})
+		}
+		return passLint(s, p)
+	}
 }
 
 // people look at the open pull requests, each once, until the returned function is
