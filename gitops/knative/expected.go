@@ -32,7 +32,7 @@ type Expected struct {
 // for [CheckOwn]: what rolls back passes over that.
 func Check(before, after *State, expected Expected) error {
 	for _, check := range []func(before, after *State, expected Expected) error{
-		checkOthers, checkService, checkTemplate, checkOwn, checkImages, checkRoute, checkCreate, checkUpdate, checkNext,
+		checkOthers, checkService, checkOwn, checkImages, checkRoute, checkCreate, checkUpdate, checkNext,
 	} {
 		if err := check(before, after, expected); err != nil {
 			return fmt.Errorf("overlay %s: %w", after.Overlay, err)

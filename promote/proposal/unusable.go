@@ -56,18 +56,21 @@ func (p Proposal) unusable(ctx context.Context, was, is *knative.State) error {
 	return after
 }
 
-// pinned is why an image that runs could set is one that no run can set any more, as where a replacement sets it after them.
+// pinned is why an image that runs could set is one that no run can set any more, as where a replacement sets it after them. One that
+// has another name since may be any of those that there were.
 func pinned(ctx context.Context, p Proposal, overlay, service string) error {
 	now, err := imageEffects(ctx, p.head, overlay, service)
-	if err != nil || !slices.ContainsFunc(slices.Collect(maps.Values(now)), func(e knative.ImageEffect) bool { return e.Err != nil }) {
+	fails := func(e knative.ImageEffect) bool { return e.Err != nil }
+	if err != nil || !slices.ContainsFunc(slices.Collect(maps.Values(now)), fails) {
 		return err
 	}
 	then, err := imageEffects(ctx, p.base, overlay, service)
 	if err != nil {
 		return err
 	}
+	failed := slices.ContainsFunc(slices.Collect(maps.Values(then)), fails)
 	for _, name := range slices.Sorted(maps.Keys(now)) {
-		if had, there := then[name]; there && had.Err == nil && now[name].Err != nil {
+		if had, there := then[name]; fails(now[name]) && !fails(had) && (there || !failed) {
 			return fmt.Errorf("tried with another tag of %s: %w", name, now[name].Err)
 		}
 	}
@@ -84,7 +87,7 @@ func imageEffects(ctx context.Context, at gitops.Snapshot, overlay, service stri
 }
 
 // trial is what the edits of an overlay are tried with: the tags that the input, the pipeline file and the record name,
-// and the revisions of the record.
+// and the revisions and images of the record.
 func (p Proposal) trial(s *knative.State) knative.Trial {
 	with := knative.Trial{Tags: []string{p.settings.CandidateTag}}
 	for _, said := range p.is.File.Said("candidate-tag") {
@@ -94,8 +97,13 @@ func (p Proposal) trial(s *knative.State) knative.Trial {
 	if err == nil && has.Exists() {
 		with.Tags = append(with.Tags, has.Tag)
 		with.Revisions = record.Known(has.Entries())
+		for _, e := range has.Entries() {
+			with.Images = append(with.Images, e.To.AllImages(), e.From.AllImages())
+		}
 	}
 	slices.Sort(with.Tags)
+	slices.SortFunc(with.Images, slices.Compare)
+	with.Images = slices.CompactFunc(with.Images, slices.Equal)
 	with.Tags = slices.DeleteFunc(slices.Compact(with.Tags), func(tag string) bool { return tag == "" })
 	return with
 }

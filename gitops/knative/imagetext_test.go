@@ -1,0 +1,103 @@
+package knative
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// imageOverlay is an overlay whose Service has labels, settings and a Job beside it; more is added to its kustomization.
+func imageOverlay(image, more string) fstest.MapFS {
+	return fstest.MapFS{
+		"app/service.yaml": {Data: []byte(`apiVersion: serving.knative.dev/v1
+kind: Service
+metadata:
+  name: web
+  labels: {networking.knative.dev/visibility: cluster-local}
+spec:
+  template:
+    spec:
+      serviceAccountName: web
+      containers:
+        - image: ` + image + `
+          env:
+            - {name: SKIP_AUTH, value: "0"}
+            - {name: VERSION, value: none}
+          envFrom:
+            - secretRef: {name: db-production}
+            - configMapRef: {name: limits}
+`)},
+		"app/migrate.yaml": {Data: []byte(`apiVersion: batch/v1
+kind: Job
+metadata:
+  name: migrate
+  annotations: {argocd.argoproj.io/hook: PreSync}
+spec: {template: {spec: {containers: [{name: migrate, image: example.test/migrate:v1}]}}}
+`)},
+		"app/kustomization.yaml": {Data: []byte("resources: [service.yaml, migrate.yaml]\nconfigMapGenerator:\n  - name: limits\n    literals: [version=none, most=3]\n" + more)},
+	}
+}
+
+// copied has the tag copied to a place that selectors go by, and a patch for what they select.
+func copied(selector, target, patch string) string {
+	var all strings.Builder
+	all.WriteString(`replacements:
+  - source: {kind: Service, name: web, fieldPath: spec.template.spec.containers.0.image, options: {delimiter: ':', index: 1}}
+    targets:
+      - select: {name: ` + target + `}
+        fieldPaths: [metadata.annotations.share]
+        options: {create: true}
+transformers:
+`)
+	for _, one := range []string{`annotationSelector: "` + selector + "\"}\n    patch: |-\n      - " + patch, "}\n    patch: |-\n      - {op: remove, path: /metadata/annotations/share}"} {
+		all.WriteString("  - |-\n    apiVersion: builtin\n    kind: PatchTransformer\n    metadata: {name: p" + string(rune('0'+strings.Count(all.String(), "PatchTransformer"))) + "}\n" +
+			"    target: {name: " + target + ", " + one + "\n")
+	}
+	return strings.ReplaceAll(all.String(), ", }", "}")
+}
+
+// replacing has parts of the image copied to a field of the Service.
+func replacing(delimiter, index, field string) string {
+	return "replacements:\n  - source: {kind: Service, name: web, fieldPath: spec.template.spec.containers.0.image, options: {delimiter: '" + delimiter + "', index: " + index + "}}\n" +
+		"    targets:\n      - select: {kind: Service, name: web}\n        fieldPaths: [" + field + "]\n        options: {create: true}\n"
+}
+
+// TestCheckImageText has what of a render goes by more of an image than its text, and what goes by that.
+func TestCheckImageText(t *testing.T) {
+	t.Parallel()
+	const image = "example.test/web:v3.1.0-rc.2"
+	const digest = "@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+	for name, test := range map[string]struct{ image, more, want string }{
+		"nothing":            {image, "", ""},
+		"a tag by an entry":  {"example.test/web", "images:\n  - {name: example.test/web, newTag: \"3\"}\n", ""},
+		"another name":       {"web", "images:\n  - {name: web, newName: example.test/web, newTag: v1}\n", ""},
+		"a digest":           {"example.test/web" + digest, replacing(":", "1", "metadata.labels.version"), ""},
+		"a tag and a digest": {image + digest, replacing("@", "0", "metadata.annotations.version"), ""},
+		"no tag":             {"example.test/web", "", ""},
+		"the tag":            {image, replacing(":", "1", "metadata.labels.version"), ""},
+		"a part of it":       {image, replacing(".", "2", "spec.template.spec.containers.0.env.1.value"), ""},
+		"a name that follows its content": {image, "replacements:\n  - source: {kind: Service, name: web, fieldPath: spec.template.spec.containers.0.image}\n" +
+			"    targets:\n      - select: {kind: ConfigMap}\n        fieldPaths: [data.version]\n", ""},
+		"a label":        {image, copied("share=v3.1.0-rc.2", "web", "{op: remove, path: /metadata/labels/networking.knative.dev~1visibility}"), "Service/web /metadata/labels/networking.knative.dev~1visibility"},
+		"a number":       {image, copied("share=v3.1.0-rc.2", "web", `{op: replace, path: /spec/template/spec/containers/0/env/0/value, value: "2"}`), "Service/web /spec/template/spec/containers/0/env/0/value"},
+		"a longer text":  {image, copied("share=v3.1.0-rc.2", "web", "{op: replace, path: /spec/template/spec/serviceAccountName, value: web-rc.2}"), "Service/web /spec/template/spec/serviceAccountName"},
+		"another secret": {image, copied("share=v3.1.0-rc.2", "web", "{op: replace, path: /spec/template/spec/containers/0/envFrom/0/secretRef/name, value: db-adminadmin}"), "Service/web /spec/template/spec/containers/0/envFrom/0/secretRef/name"},
+		"all but one":    {image, copied("share notin (v3.1.0-rc.2)", "web", "{op: replace, path: /spec/template/spec/serviceAccountName, value: admin}"), "Service/web /spec/template/spec/serviceAccountName"},
+		"a Job":          {image, copied("share=v3.1.0-rc.2", "migrate", "{op: replace, path: /spec/template/spec/containers/0/image, value: example.test/miner:v3.1.0-rc.2}"), "Job/migrate /spec/template/spec/containers/0/image"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			state, err := Read(t.Context(), imageOverlay(test.image, test.more), "app", "web")
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := CheckImageText(t.Context(), state)
+			if test.want == "" && got != nil {
+				t.Error(got)
+			}
+			if want := "more than its text would be otherwise: " + test.want + "; take out"; test.want != "" && (got == nil || !strings.Contains(got.Error(), want)) {
+				t.Errorf("%v\nwant %s", got, want)
+			}
+		})
+	}
+}
