@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -113,17 +115,17 @@ func (s Settings) MayShift(tip gitops.Snapshot, t Target, now time.Time) error {
 	return nil
 }
 
-// environments are what the target's environment is called: by the run, and by the
-// pipeline file, which knows it by its path. That one which cannot be read is for the
-// pipeline's guards to say.
+// environments are what the target's environment is called: by the run, by its folder, and by the
+// pipeline file, which knows it by its path. An input adds a name to those and takes none away. A
+// pipeline file that cannot be read is for the pipeline's guards to say.
 func (s Settings) environments(tip gitops.Snapshot, t Target) []string {
-	names := []string{t.Environment}
+	names := []string{t.Environment, path.Base(t.Overlay)}
 	file, err := ReadPipeline(tip, s.Keys)
-	if err != nil {
-		return names
+	if err == nil {
+		if rules, err := file.Of(t.Overlay, t.Service); err == nil && rules.Known() {
+			names = append(names, rules.Environment)
+		}
 	}
-	if rules, err := file.Of(t.Overlay, t.Service); err == nil && rules.Known() && rules.Environment != t.Environment {
-		names = append(names, rules.Environment)
-	}
-	return names
+	slices.Sort(names)
+	return slices.Compact(names)
 }
