@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -66,6 +67,11 @@ func unprovenBy(ctx context.Context, i *Taken, tip gitops.Snapshot, s record.Sou
 		return "it did not have them"
 	case e.Ended != record.Promoted || until.Sub(e.Passed) < i.Soak:
 		return "it was not good with them for long enough"
+	}
+	if n == 0 {
+		was = now.Record // and not what anybody has made of it
+	} else if on, err := i.Has.known(ctx, s.Commit); len(i.Checks) > 0 && !on {
+		return nobodyCanTell(cmp.Or(err, fmt.Errorf("no commit %.10s is found on the branch, whose record names the commit that has the statuses", s.Commit)))
 	}
 	return uncheckedThen(ctx, i, of, was)
 }

@@ -40,6 +40,14 @@ type Branch interface {
 // Has tells whether the branch that has the environments has a commit.
 type Has func(ctx context.Context, commit string) (bool, error)
 
+// known is the same; false where nobody can tell.
+func (h Has) known(ctx context.Context, commit string) (bool, error) {
+	if h == nil {
+		return false, nil
+	}
+	return h(ctx, commit)
+}
+
 // Wants are the environments that images are taken from, and what must be true of them.
 type Wants struct {
 	From       []string      // their overlays: all of them run the images; empty: images are taken from nowhere

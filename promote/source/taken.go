@@ -156,10 +156,10 @@ func (i *Taken) note(observed []Observed, commit string) {
 // not is not looked at: anybody may have pushed it.
 func AsThen(ctx context.Context, s Reader, now, then record.Source) bool {
 	return slices.EqualFunc(now.All(), then.All(), func(is, was record.Source) bool {
-		if s.Has == nil || is.Overlay != was.Overlay || is.Branch != was.Branch || is.Revision != was.Revision {
+		if is.Overlay != was.Overlay || is.Branch != was.Branch || is.Revision != was.Revision {
 			return false
 		}
-		if on, err := s.Has(ctx, was.Commit); err != nil || !on {
+		if on, err := s.Has.known(ctx, was.Commit); err != nil || !on {
 			return false
 		}
 		of := s.of(is.Overlay)
