@@ -81,7 +81,11 @@ func compared(ctx context.Context, t task.Task) (proposal.Pull, error) {
 	if err != nil {
 		return pull, err
 	}
-	pull.Base, err = baseOf(ctx, t, repo, pull.Merged.Commit)
+	if pull.Base, err = baseOf(ctx, t, repo, pull.Merged); err != nil {
+		return pull, err
+	}
+	tip, err := repo.Tip(ctx)
+	pull.Tip = tip.Commit.Hash
 	return pull, err
 }
 
@@ -110,36 +114,6 @@ func checkedOut(ctx context.Context, t task.Task, what string) (gitops.Snapshot,
 		err = fmt.Errorf("%s the checked-out commit (in a workflow, add actions/checkout before): %w", what, err)
 	}
 	return head, err
-}
-
-// baseOf is the commit to compare with: the one that the forge has merged with, where its own merge
-// is checked out, which is newer than the base that the event names. Of any other commit its author
-// says what the parents are, and the event may name a base that is old by now: a merge into the branch
-// goes by what the two have in common. Where nobody can tell that, the branch's tip shows no less.
-// A pull request to another branch may be one to the branch a moment later, with what a forge has noted
-// of its commit.
-func baseOf(ctx context.Context, t task.Task, repo *task.Branch, head gitops.Commit) (gitops.Snapshot, error) {
-	w, branch := t.Workflow, t.Settings.Remote.Branch
-	if w.BaseRef != "" && w.BaseRef != branch {
-		return gitops.Snapshot{}, setting.Bad("branch: %q: pull request %d is to be merged into %q; expected the branch that Argo CD syncs, or a workflow for pull requests to that alone", branch, w.PullRequest, w.BaseRef)
-	}
-	if w.Head != "" && head.Hash == w.SHA && isMerge(head, w) {
-		return repo.At(ctx, head.Parents[0])
-	}
-	base, err := gitops.MergeBase(ctx, repo.Repo, head)
-	switch {
-	case err != nil:
-		return gitops.Snapshot{}, err
-	case base == "":
-		return repo.Tip(ctx)
-	}
-	return repo.At(ctx, base)
-}
-
-// isMerge tells whether a commit is the forge's merge of the event's pull request. One that the
-// author has made may have all that it changes on its first parent.
-func isMerge(c gitops.Commit, w console.Workflow) bool {
-	return len(c.Parents) == 2 && (w.Head == "" || c.Parents[1] == w.Head)
 }
 
 // proposalOf are the settings by which a pull request is looked at and prepared.

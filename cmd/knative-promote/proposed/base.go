@@ -1,0 +1,114 @@
+package proposed
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/acme/knative-promote/cmd/knative-promote/console"
+	"github.com/acme/knative-promote/cmd/knative-promote/task"
+	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/pipeline"
+	"github.com/acme/knative-promote/promote/proposal"
+	"github.com/acme/knative-promote/promote/setting"
+)
+
+// baseOf is the commit to compare with: the one that the forge has merged with, where its own merge
+// is checked out, which is newer than the base that the event names. Of any other commit its author
+// says what the parents are, and the event may name a base that is old by now: a merge into the branch
+// goes by what the two have in common. Where nobody can tell that, the branch's tip shows no less.
+// A pull request to another branch may be one to the branch a moment later, with what a forge has noted
+// of its commit.
+func baseOf(ctx context.Context, t task.Task, repo *task.Branch, merged gitops.Snapshot) (gitops.Snapshot, error) {
+	w, branch, head := t.Workflow, t.Settings.Remote.Branch, merged.Commit
+	if w.BaseRef != "" && w.BaseRef != branch {
+		return gitops.Snapshot{}, setting.Bad("branch: %q: pull request %d is to be merged into %q; expected the branch that Argo CD syncs, or a workflow for pull requests to that alone", branch, w.PullRequest, w.BaseRef)
+	}
+	if w.Head != "" && head.Hash == w.SHA && isMerge(head, w) {
+		return repo.At(ctx, head.Parents[0])
+	}
+	common, err := gitops.MergeBase(ctx, repo.Repo, head)
+	if err != nil {
+		return gitops.Snapshot{}, err
+	}
+	tip, err := repo.Tip(ctx)
+	if err != nil || common == "" || common == tip.Commit.Hash {
+		return tip, err
+	}
+	base, err := repo.At(ctx, common)
+	if err != nil {
+		return base, err
+	}
+	if on, err := gitops.OnBranch(ctx, repo.Repo, common); err != nil || !on {
+		return base, cmp.Or(err, setting.Bad("branch: %q: the checked-out commit %.10s has left it at %.10s, which another branch has brought and which never was its tip, so that nobody sees what their merge makes: "+
+			"expected what is up to date there; merge the branch into it, or rebase it", branch, head.Hash, common))
+	}
+	both, err := changedByBoth(proposalOf(t.Settings.Promote), base, merged, tip)
+	if err == nil && len(both) > 0 {
+		err = setting.Bad("branch: %q: it has changed %s since the checked-out commit %.10s left it, which changes that too, so that nobody sees what their merge makes: "+
+			"expected what is up to date there; merge the branch into it, or rebase it", branch, shortened(both), head.Hash)
+	}
+	return base, err
+}
+
+// changedByBoth are the overlays, and else the files, that a branch has changed as well as a commit which has left it: what reads
+// their files in either, as the pipeline file names some. Git merges what is moved on one side and changed on the other where it has been moved to.
+func changedByBoth(c proposal.Settings, base, head, tip gitops.Snapshot) ([]string, error) {
+	var changed, overlays [2][]string
+	deployed, err := proposal.Deployed(c.Guards.Keys, tip, head)
+	for i, to := range []gitops.Snapshot{head, tip} {
+		if err == nil {
+			changed[i], err = gitops.Changed(base, to)
+		}
+		if err == nil {
+			overlays[i], _, err = kustomize.Touched(head.Tree, tip.Tree, changed[i], deployed)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if both := inBoth(overlays[0], overlays[1]); len(both) > 0 {
+		return both, nil
+	}
+	both := inBoth(changed[0], changed[1])
+	for i, other := range [][]string{changed[1], changed[0]} {
+		if len(other) > 0 && slices.Contains(changed[i], pipeline.Name) { // which names files that others may change
+			return []string{pipeline.Name}, nil
+		}
+	}
+	for i, other := range []gitops.Snapshot{tip, head} {
+		both = append(both, slices.DeleteFunc(changed[i], func(file string) bool { return !isIn(base, path.Dir(file)) || isIn(other, path.Dir(file)) })...)
+	}
+	slices.Sort(both)
+	return slices.Compact(both), nil
+}
+
+func inBoth(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(name string) bool { return !slices.Contains(b, name) })
+}
+
+// isIn tells whether there is something of a name.
+func isIn(at gitops.Snapshot, name string) bool {
+	_, err := fs.Lstat(at.Tree, name)
+	return err == nil
+}
+
+// shortened are the first of some names, and how many there are more.
+func shortened(names []string) string {
+	const most = 3
+	if more := len(names) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
+
+// isMerge tells whether a commit is the forge's merge of the event's pull request. One that the
+// author has made may have all that it changes on its first parent.
+func isMerge(c gitops.Commit, w console.Workflow) bool {
+	return len(c.Parents) == 2 && (w.Head == "" || c.Parents[1] == w.Head)
+}
