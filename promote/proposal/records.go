@@ -118,6 +118,9 @@ func (p Proposal) record(ctx context.Context, target plan.Target) (prepared bool
 		why = "the branch's cannot be read, so nothing goes on from that"
 	case errWas == nil && isCandidate(t.has) && record.Position(t.before, t.has.Promotion) < 0:
 		prepared, why = Preparation{settings: p.settings, pull: p.pull}.wrote(ctx, t)
+		if !prepared && why == "" {
+			why = t.contradicted(p.settings.CandidateTag)
+		}
 		return prepared, why, nil
 	case p.pull.Runs:
 		why = t.notByRuns(p.settings)
@@ -179,11 +182,19 @@ const mostLooked = 100
 // had is the commit that had a record as the branch's tip, as what a git revert brings: messages lead to those of its promotion,
 // and the branch's own record to what it had before the next one. The zero Snapshot: there is none, or nobody can tell.
 func (t transition) had(ctx context.Context, pull Pull) (gitops.Snapshot, error) {
+	line, err := pull.Commits.Behind(ctx, pull.Tip, gitops.Trailer{}, "")
+	if err != nil {
+		return gitops.Snapshot{}, err
+	}
 	var commits []string
 	if at := record.Position(t.before, t.has.Promotion); at > 0 {
-		commits = append(commits, t.before.Entries()[at-1].Base)
+		base := t.before.Entries()[at-1].Base
+		// anybody may have made what is not of the branch; a server without partial fetches tells not even of its tip
+		if len(line) == 0 || slices.ContainsFunc(line, func(m gitops.Message) bool { return m.Tip == base }) {
+			commits = append(commits, base)
+		}
 	}
-	found, err := pull.Commits.Behind(ctx, pull.Base.Commit.Hash, gitops.Trailer{Key: plan.TrailerID, Value: t.has.Promotion}, plan.TrailerID)
+	found, err := pull.Commits.Behind(ctx, pull.Tip, gitops.Trailer{Key: plan.TrailerID, Value: t.has.Promotion}, plan.TrailerID)
 	if err != nil {
 		return gitops.Snapshot{}, err
 	}
@@ -221,6 +232,9 @@ func (t transition) notAsThen(ctx context.Context, then gitops.Snapshot, tag str
 	}
 	if words := t.contradicted(tag); words != "" {
 		return words
+	}
+	if _, since := record.Remembers(t.before); t.before.Cut && !t.has.Started.After(since) && record.Position(t.before, t.has.Promotion) < 0 {
+		return "the branch's record does not reach that far, so that nobody can tell whether it was rolled back since: promote its images again, or roll back to it"
 	}
 	for _, revision := range record.Known(t.before.Entries()) {
 		if t.before.Withdrew(revision) && !t.has.Withdrew(revision) {
