@@ -111,7 +111,7 @@ func makePlan(ctx context.Context, p *targetRun) error {
 	after := overlayAfter(p)
 	p.journal.Tell(journal.Renders(p.at.Now, after))
 	for _, c := range knative.Companions(p.at.Now, after) {
-		p.journal.Say("%s runs the image too and moves with the first commit, without steps", c.Name)
+		p.journal.Say("%s", c.Moves())
 	}
 	return nil
 }

@@ -36,6 +36,14 @@ func (c Companion) MayMove(also []string) bool {
 	return c.Ends || slices.Contains(also, c.Name) || slices.Contains(also, short)
 }
 
+// Moves is in words how a companion gets the other images.
+func (c Companion) Moves() string {
+	if c.Once {
+		return c.Name + " runs the image too, and Kubernetes takes no other one in a Job that exists: each sync fails with it, and each step waits for all retries of that"
+	}
+	return c.Name + " runs the image too and moves with the first commit, without steps"
+}
+
 // BroughtBack names the objects beside the Service that a State has as an earlier one had
 // them, and that differ in the one that somebody has returned to, as Kind/name.
 func BroughtBack(now, from, to *State) []string {

@@ -56,8 +56,8 @@ func findUnsigned(f Facts) []found {
 }
 
 func findSlowRollback(f Facts) []found {
-	if f.Request.Mode != review.Every || f.Branch.Approvals == 0 && f.Request.Merge == review.Auto {
+	if f.Request.Mode != review.Every || len(f.Branch.Wants) == 0 && f.Request.Merge == review.Auto {
 		return nil
 	}
-	return []found{{values: values{"Approvals": f.Branch.Approvals, "Merge": f.Request.Merge}}}
+	return []found{{values: values{"Wants": f.Branch.Wants, "Merge": f.Request.Merge}}}
 }

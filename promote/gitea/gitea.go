@@ -26,12 +26,16 @@ func (c Client) BranchRules(ctx context.Context, branch string) (review.Rules, e
 	var answer struct {
 		Protected bool `json:"protected"`
 		MayPush   bool `json:"user_can_push"`
+		MayMerge  bool `json:"user_can_merge"`
 		Approvals int  `json:"required_approvals"`
 	}
 	if err := c.Read(ctx, c.Path("branches/%s", url.PathEscape(branch)), &answer); err != nil {
 		return review.Rules{}, fmt.Errorf("reading the rules of branch %s of %s: %w", branch, c.Name(), c.Explain(err, "metadata: read"))
 	}
-	rules := review.Rules{Approvals: answer.Approvals, May: review.Yes}
+	rules := review.Rules{Wants: review.Approvals(answer.Approvals), May: review.Yes}
+	if answer.Protected && !answer.MayMerge {
+		rules.Wants = append(rules.Wants, "somebody who may merge it, which the token's owner may not")
+	}
 	if answer.Protected && !answer.MayPush {
 		rules.NoPush, rules.May = []string{"the branch is protected"}, review.No
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/acme/knative-promote/promote/review"
@@ -17,6 +18,7 @@ type branchRule struct {
 	Ruleset    int64  `json:"ruleset_id"`
 	Parameters struct {
 		Approvals int                        `json:"required_approving_review_count"`
+		Owners    bool                       `json:"require_code_owner_review"`
 		Statuses  []struct{ Context string } `json:"required_status_checks"`
 	} `json:"parameters"`
 }
@@ -43,7 +45,7 @@ func rulesetsOf(ctx context.Context, c *Client, branch string) (review.Rules, er
 			rules.Signatures = true
 		}
 		if r.Type == "pull_request" {
-			rules.Approvals = max(rules.Approvals, r.Parameters.Approvals)
+			rules.Wants = append(rules.Wants, r.wants()...)
 		}
 		words := r.words()
 		if words == "" {
@@ -55,7 +57,18 @@ func rulesetsOf(ctx context.Context, c *Client, branch string) (review.Rules, er
 		rules.NoPush = append(rules.NoPush, words)
 	}
 	rules.May = all(may)
+	slices.Sort(rules.Wants)
+	rules.Wants = slices.Compact(rules.Wants)
 	return rules, nil
+}
+
+// wants are what a rule of pull requests wants that a person has to give.
+func (r branchRule) wants() []string {
+	wants := review.Approvals(r.Parameters.Approvals)
+	if r.Parameters.Owners {
+		wants = append(wants, "the review of a code owner, where a changed file has one")
+	}
+	return wants
 }
 
 // words are what a rule wants that a push cannot give; empty: nothing.

@@ -48,14 +48,18 @@ func TestBranchRules(t *testing.T) {
 			"deployments must have succeeded", "statuses must be there: lint, e2e",
 		}}},
 		{"bypassed", map[string]string{rules: `[` + review1 + `]`, ruleset + "7": `{"current_user_can_bypass": "always"}`},
-			review.Rules{Approvals: 1, May: review.Yes, NoPush: []string{"changes come by pull requests with 1 approvals"}}},
+			review.Rules{Wants: []string{"1 approval"}, May: review.Yes, NoPush: []string{"changes come by pull requests with 1 approvals"}}},
 		{"bypassed by pull requests alone", map[string]string{rules: `[` + review1 + `]`, ruleset + "7": `{"current_user_can_bypass": "pull_requests_only"}`},
-			review.Rules{Approvals: 1, May: review.No, NoPush: []string{"changes come by pull requests with 1 approvals"}}},
+			review.Rules{Wants: []string{"1 approval"}, May: review.No, NoPush: []string{"changes come by pull requests with 1 approvals"}}},
 		{"a ruleset that the token may not read", map[string]string{rules: `[` + review1 + `]`},
-			review.Rules{Approvals: 1, NoPush: []string{"changes come by pull requests with 1 approvals"}}},
+			review.Rules{Wants: []string{"1 approval"}, NoPush: []string{"changes come by pull requests with 1 approvals"}}},
+		{"of code owners", map[string]string{
+			rules: `[` + review1 + `, {"type": "pull_request", "ruleset_id": 8, "parameters": {"required_approving_review_count": 1, "require_code_owner_review": true}}]`,
+		}, review.Rules{Wants: []string{"1 approval", "the review of a code owner, where a changed file has one"},
+			NoPush: []string{"changes come by pull requests with 1 approvals", "changes come by pull requests with 1 approvals"}}},
 		{"of two rulesets one is bypassed", map[string]string{
 			rules: `[` + review1 + `, {"type": "update", "ruleset_id": 8}]`, ruleset + "7": `{"current_user_can_bypass": "always"}`, ruleset + "8": `{"current_user_can_bypass": "never"}`,
-		}, review.Rules{Approvals: 1, May: review.No, NoPush: []string{"changes come by pull requests with 1 approvals", "updates are restricted"}}},
+		}, review.Rules{Wants: []string{"1 approval"}, May: review.No, NoPush: []string{"changes come by pull requests with 1 approvals", "updates are restricted"}}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,5 +1,7 @@
 package review
 
+import "fmt"
+
 // Mode says how the commits come to the branch. The zero value is Push.
 type Mode string
 
@@ -15,8 +17,19 @@ const (
 type Rules struct {
 	NoPush     []string // rules that take no push, each in words
 	May        May      // whether the token may push past them
-	Approvals  int      // that a pull request needs
+	Wants      []string // what of a pull request a person has to give, each in words
 	Signatures bool     // commits must be signed
+}
+
+// Approvals are in words so many as a pull request needs; none, where it needs none.
+func Approvals(count int) []string {
+	switch count {
+	case 0:
+		return nil
+	case 1:
+		return []string{"1 approval"}
+	}
+	return []string{fmt.Sprintf("%d approvals", count)}
 }
 
 // May is whether somebody may do something; the zero value is that nobody tells.
