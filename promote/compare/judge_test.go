@@ -63,7 +63,7 @@ func TestJudge(t *testing.T) {
 		"nothing differs":  {"/a", always(ok(""), ok("")), Same, "/a: 60 requests (200 OK), nothing differs"},
 		"another status":   {"/a?key=secret", always(ok(""), broken), Differ, "/a?…: of 20 rounds the status differs in 20, 404 Not Found instead of 200 OK" + surely},
 		"a better status":  {"/a", always(broken, ok("")), Differ, "/a: of 20 rounds the status differs in 20, 200 OK instead of 404 Not Found" + surely},
-		"both as bad":      {"/a", always(broken, broken), Same, "/a: 60 requests (404 Not Found), nothing differs"},
+		"both as bad":      {"/a", always(broken, broken), Open, "/a: no answer of the old revision is a 2xx, so nobody can tell whether a revision or what is in front of it has answered (404 Not Found): compare what it answers with one"},
 		"a repair":         {"/a status,json", always(Answer{Status: 500}, ok("{}")), Same, "/a: the old revision failed all 40 requests, and the candidate none of 20, so there is nothing to compare with"},
 		"repaired in part": {"/a", first(15, Answer{Status: 503}, ok("")), Open, "/a: the old revision failed all 40 requests and the candidate 5 of 20, so there is nothing to compare with"},
 		"no repair":        {"/a", always(Answer{Status: 500}, Answer{Status: 502}), Open, "/a: the old revision failed all 40 requests and the candidate 20 of 20, so there is nothing to compare with"},

@@ -33,6 +33,7 @@ type Comparison struct {
 	json     int // rounds in which both answers of the old revision were JSON
 	statuses map[string]int
 	answered int // answers of the old revision that were no failure
+	good     int // of these: with a 2xx, which nothing in front of it gives
 	failed   int // answers of the candidate that were one
 	status   tally
 	slower   int // rounds in which the candidate took longer than it may
@@ -58,6 +59,9 @@ func (c *Comparison) Add(r Round) {
 	for _, a := range []Answer{r.Old, r.OldAgain} {
 		if !a.failure() {
 			c.answered++
+		}
+		if !a.Broken && a.Status/100 == 2 {
+			c.good++
 		}
 	}
 	if r.Candidate.failure() {

@@ -91,6 +91,9 @@ func unclear(comparisons []*Comparison) string {
 		switch {
 		case incomparable && !repaired:
 			open = append(open, fmt.Sprintf("%s: the old revision failed all %d requests and the candidate %d of %d, so there is nothing to compare with", c.path(), 2*c.rounds, c.failed, c.rounds))
+		case c.good == 0 && c.rounds > 0 && !repaired:
+			open = append(open, fmt.Sprintf("%s: no answer of the old revision is a 2xx, so nobody can tell whether a revision or what is in front of it has answered (%s): compare what it answers with one",
+				c.path(), list(slices.Sorted(maps.Keys(c.statuses)))))
 		case atLeast(c.rounds, c.rounds)*float64(asked) >= falseAlarm:
 			open = append(open, fmt.Sprintf("%s: %d of %d rounds are whole, which is too few to say", c.path(), c.rounds, c.question.Count))
 		case c.question.JSON && c.json == 0 && !repaired:

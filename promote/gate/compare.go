@@ -79,7 +79,7 @@ func (c comparing) judge(ctx context.Context, questions []compare.Question) (str
 			return "", cutOff(fmt.Errorf("asking %s: %w", c.candidate, context.Cause(ctx)))
 		}
 		if comparison.Rounds() == 0 {
-			return "", fmt.Errorf("could not be measured: no request has reached both revisions: %w", err)
+			return "", fmt.Errorf("could not be measured: no request could be sent to both revisions: %w", err)
 		}
 		comparisons = append(comparisons, comparison)
 		if err != nil {
@@ -92,7 +92,7 @@ func (c comparing) judge(ctx context.Context, questions []compare.Question) (str
 	case verdict.State == compare.Same:
 		return verdict.Reason, nil
 	case unsent != nil:
-		return "", Inconclusive{fmt.Errorf("%s; the last request that has not reached both: %w", verdict.Reason, unsent)}
+		return "", Inconclusive{fmt.Errorf("%s; the last request that could not be sent: %w", verdict.Reason, unsent)}
 	default:
 		return "", Inconclusive{errors.New(verdict.Reason)}
 	}
@@ -120,20 +120,14 @@ func (c comparing) rounds(ctx context.Context, q compare.Question) (*compare.Com
 }
 
 // round sends the request three times. The candidate's stands in the middle, so
-// that what drifts does not make it the odd one. Where the gateway has given all three answers
-// by itself, as one that sends everybody on to https, no revision has been asked.
+// that what drifts does not make it the odd one.
 func (c comparing) round(ctx context.Context, path string) (compare.Round, error) {
 	var answers [3]compare.Answer
-	asked := false
 	for i, url := range [3]string{c.old, c.candidate, c.old} {
 		var body bytes.Buffer
 		answer := c.client.Get(ctx, requests.Address(url, path), &body)
 		if answer.Unsent != nil {
 			return compare.Round{}, answer.Unsent
-		}
-		asked = asked || !answer.Gateway
-		if i == len(answers)-1 && !asked {
-			return compare.Round{}, answer.Fault(0)
 		}
 		answers[i] = compare.Answer{Status: answer.Status, Broken: answer.Err != nil, Took: answer.Took, Body: body.Bytes()}
 	}

@@ -139,22 +139,23 @@ func envoys(header http.Header) bool {
 }
 
 // Fault says what is wrong with an answer; nil: it is good. Expect is the one
-// status that is; 0: any 2xx. What the gateway has answered by itself says nothing good of a revision.
+// status that is; 0: any 2xx.
 func (a Answer) Fault(expect int) error {
 	switch {
 	case a.Unsent != nil:
 		return a.Unsent
 	case a.Err != nil:
 		return a.Err
-	case !a.Gateway && (a.Status == expect || expect == 0 && a.Status/100 == 2):
+	case a.Status == expect || expect == 0 && a.Status/100 == 2:
 		return nil
 	}
-	status, wanted := strings.TrimSpace(fmt.Sprint(a.Status, " ", http.StatusText(a.Status))), fmt.Sprint(expect)
-	switch {
-	case a.Gateway:
-		status, wanted = status+" by the gateway itself", "by the revision"
-	case expect == 0:
+	wanted := fmt.Sprint(expect)
+	if expect == 0 {
 		wanted = "a 2xx status"
+	}
+	status := strings.TrimSpace(fmt.Sprint(a.Status, " ", http.StatusText(a.Status)))
+	if a.Gateway {
+		status += " by the gateway itself"
 	}
 	return fmt.Errorf("answered %s instead of %s", status, wanted)
 }
