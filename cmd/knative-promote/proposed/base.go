@@ -37,8 +37,11 @@ func baseOf(ctx context.Context, t task.Task, repo *task.Branch, merged gitops.S
 		return gitops.Snapshot{}, err
 	}
 	tip, err := repo.Tip(ctx)
-	if err != nil || common == "" || common == tip.Commit.Hash {
+	if err != nil || common == tip.Commit.Hash {
 		return tip, err
+	}
+	if common == "" {
+		return tip, untold(ctx, repo, tip.Commit.Hash, branch, head)
 	}
 	base, err := repo.At(ctx, common)
 	if err != nil {
@@ -54,6 +57,17 @@ func baseOf(ctx context.Context, t task.Task, repo *task.Branch, merged gitops.S
 			"expected what is up to date there; merge the branch into it, or rebase it", branch, shortened(both), head.Hash)
 	}
 	return base, err
+}
+
+// untold is nil where the server tells nothing of what is behind a commit, so that the branch's tip has to do. Where it does, there are
+// several commits at which the head may have left the branch, or too many.
+func untold(ctx context.Context, repo *task.Branch, tip, branch string, head gitops.Commit) error {
+	told, err := repo.Behind(ctx, tip, gitops.Trailer{}, "")
+	if err != nil || len(told) == 0 {
+		return err
+	}
+	return setting.Bad("branch: %q: there is not one commit alone, among those that can be looked at, at which the checked-out commit %.10s has left it, so that nobody sees what their merge makes: "+
+		"expected what is up to date there; merge the branch into it, or rebase it", branch, head.Hash)
 }
 
 // changedByBoth are the overlays, and else the files, that a branch has changed as well as a commit which has left it: what reads
