@@ -177,13 +177,17 @@ func checkTags(before, after *State, traffic []servingv1.TrafficTarget) error {
 	if err != nil {
 		return err
 	}
-	room := maxName - len("-") - len(after.name)
 	for _, t := range traffic {
-		known := HasTag(old, t.Tag)
-		if len(t.Tag) > room && !known {
+		if !HasRoom(after, t.Tag) && !HasTag(old, t.Tag) {
 			return fmt.Errorf("the tag %q and the name of Service %s make a host name of more than %d characters, which Knative cannot serve: the tag may have %d",
-				t.Tag, after.name, maxName, max(room, 0))
+				t.Tag, after.name, maxName, max(roomForTags(after), 0))
 		}
 	}
 	return nil
 }
+
+// HasRoom tells whether a tag and the name of the Service make a host name that Knative can serve.
+func HasRoom(s *State, tag string) bool { return len(tag) <= roomForTags(s) }
+
+// roomForTags is how many characters a tag may have.
+func roomForTags(s *State) int { return maxName - len("-") - len(s.name) }

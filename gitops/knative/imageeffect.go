@@ -43,7 +43,7 @@ func ImageEffects(ctx context.Context, s *State) (map[string]ImageEffect, error)
 
 // imageEffectOf is that of one way to ask for an image.
 func imageEffectOf(ctx context.Context, s *State, image kustomize.Image) ImageEffect {
-	image.NewTag = otherPart("x")
+	image.NewTag = otherPart(12)
 	next, err := s.SetImages(ctx, []kustomize.Image{image})
 	if err != nil {
 		return ImageEffect{Err: err}

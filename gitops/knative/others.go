@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
 // A Companion is another object of the overlay that runs an image of the
@@ -103,6 +105,23 @@ func (c otherChange) imagesOnly() bool {
 	return c.was != nil && c.is != nil && !slices.ContainsFunc(c.fields, func(field string) bool { return !anyImage.MatchString(field) })
 }
 
+// runsImagesOf tells whether the images that change become what the Service's own become: its image, or the tag and the
+// digest of one, where an entry sets those of several images.
+func (c otherChange) runsImagesOf(after *State) bool {
+	sets := AllImages(after)
+	return !slices.ContainsFunc(c.fields, func(field string) bool {
+		then, _ := c.was.value(field)
+		now, _ := c.is.value(field)
+		was, is := fmt.Sprint(then), fmt.Sprint(now)
+		name, tag, digest := kustomize.SplitImage(is)
+		nameThen, _, _ := kustomize.SplitImage(was)
+		return !slices.Contains(sets, is) && (name != nameThen || !slices.ContainsFunc(sets, func(image string) bool {
+			_, t, d := kustomize.SplitImage(image)
+			return t == tag && d == digest
+		}))
+	})
+}
+
 // ofImages tells whether an image of a container changes, or an object comes or goes.
 func (c otherChange) ofImages() bool {
 	return c.was == nil || c.is == nil || slices.ContainsFunc(c.fields, anyImage.MatchString)
@@ -150,7 +169,7 @@ func checkOthers(before, after *State, expected Expected) error {
 	for _, c := range otherChanges(before, after) {
 		switch {
 		case expected.Follows && !c.ofImages():
-		case !c.imagesOnly():
+		case !c.imagesOnly() || !c.runsImagesOf(after):
 			foreign = append(foreign, c.String())
 		case !Companion{Name: c.is.id(), Ends: c.is.ends()}.MayMove(expected.Also):
 			running, names = append(running, c.String()), append(names, c.is.id())

@@ -2,126 +2,116 @@ package knative
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"maps"
-	"math/big"
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
-// CheckImageText wants nothing that is rendered to depend on more of a Service's images than their text: with other tags and
-// digests, which nobody can know before, all is the same but for that text. A patch may be meant for one tag alone, or for all
-// but one, by what a replacement copies of it, and a diff shows nothing of that before the tag is set. Names are those of the
-// images that are set; empty: all that run.
-func CheckImageText(ctx context.Context, s *State, names ...string) error {
-	if len(names) == 0 {
-		for _, image := range AllImages(s) {
-			name, _, _ := kustomize.SplitImage(image)
-			names = append(names, name)
-		}
-	}
-	others, texts, err := otherTags(s, names)
-	if err != nil || len(others) == 0 {
+// CheckText wants nothing that is rendered to depend on more of what runs set than its text: with other tags and digests, another
+// name of the revision and other traffic, which nobody can know before, all is the same but for that text. A patch may be meant
+// for one tag alone, or for all but one, by what a replacement copies of it, and a diff shows nothing of that before the tag is
+// set. Names are those of the images that are set; empty: of all that run.
+func CheckText(ctx context.Context, s *State, names ...string) error {
+	_, err := tried(ctx, s, names)
+	return err
+}
+
+// CheckTextOf is the same of what an edit makes of a State with other images, and of the two beside each other: a patch may be meant
+// for tags of another form.
+func CheckTextOf(ctx context.Context, before, after *State, names ...string) error {
+	was, err := tried(ctx, before, names)
+	if err != nil {
 		return err
 	}
-	other, err := s.SetImages(ctx, others)
+	is, err := tried(ctx, after, names)
 	if err != nil {
-		return fmt.Errorf("with another tag or digest of %s: %w", list(names), err)
+		return err
 	}
-	different, err := unlike(s, other, texts)
+	own := []string{"/spec/traffic", "/spec/template/metadata/name"}
+	for _, s := range []*State{before, after} {
+		ops, _ := defaultsInTree(s) // those that are the tool's
+		for _, op := range ops {
+			own = append(own, op.Path)
+		}
+	}
+	different, err := unlike(was.state, is.state, is.standFor(was), own...)
 	if err != nil || len(different) == 0 {
 		return err
 	}
-	return fmt.Errorf("overlay %s: with another tag or digest of %s more than its text would be otherwise: %s; take out the patch or the transformer that is meant for one tag alone, or for all but one",
-		s.Overlay, list(names), list(different))
+	return fmt.Errorf("overlay %s: with a tag or digest of another form of %s more than its text would be otherwise: %s; take out the patch or the transformer that is meant for some tags alone",
+		after.Overlay, is, list(different))
 }
 
-// otherTags are other images in the place of those that a Service shows by these names, and what each part of them stands for.
-func otherTags(s *State, names []string) (others []kustomize.Image, texts []string, err error) {
-	entries, err := imageEntries(s)
+// tried are others in a State, whose render they do not change but for their text.
+func tried(ctx context.Context, s *State, names []string) (o others, err error) {
+	if o, err = otherTags(s, names); err != nil {
+		return o, err
+	}
+	o.state, err = s.SetImages(ctx, o.set)
+	if err == nil {
+		err = o.route(ctx)
+	}
+	if err == nil && len(o.unset) > 0 {
+		s, err = s.SetImages(ctx, o.unset)
+	}
 	if err != nil {
-		return nil, nil, err
+		return o, fmt.Errorf("with another tag or digest of %s: %w", o, err)
 	}
-	for _, name := range names {
-		entry, there, err := kustomize.Entry(entries, name)
-		if err != nil {
-			return nil, nil, fmt.Errorf("image %s: %w", name, err)
-		}
-		if !there {
-			entry = kustomize.Image{Name: name}
-		}
-		i := slices.IndexFunc(AllImages(s), entry.Shows)
-		if i < 0 {
-			continue // somebody else sets it
-		}
-		_, tag, digest := kustomize.SplitImage(AllImages(s)[i])
-		other := kustomize.Image{Name: name}
-		if name == entry.Name {
-			other.NewName = entry.NewName
-		}
-		other.NewTag, texts = otherText(tag, texts)
-		other.Digest, texts = otherText(digest, texts)
-		if other.NewTag == "" && other.Digest == "" {
-			other.NewTag = otherPart("x")
-			texts = append(texts, ":"+other.NewTag, "")
-		}
-		others = append(others, other)
+	different, err := unlike(s, o.state, o.texts, "/spec/traffic")
+	if err != nil || len(different) == 0 {
+		return o, err
 	}
-	return others, texts, nil
+	return o, fmt.Errorf("overlay %s: with another tag or digest of %s, another name of the revision and other traffic, more than their text would be otherwise: %s; "+
+		"take out the patch or the transformer that is meant for one tag, revision or share alone, or for all but one", s.Overlay, o, list(different))
 }
 
-// part is what a replacement may copy of a tag or a digest alone: they have delimiters between.
-var part = regexp.MustCompile(`[a-zA-Z0-9]+`)
-
-// otherText is a text of the same form that nobody can know before, and adds what each of its parts stands for.
-func otherText(text string, texts []string) (other string, all []string) {
-	if hash, is := strings.CutPrefix(text, "sha256:"); is {
-		made := strings.ToLower(otherHash())
-		return "sha256:" + made, append(texts, made, hash)
+// route puts other revisions and other traffic into the tool's own patch, where there is one.
+func (o *others) route(ctx context.Context) error {
+	s := o.state
+	if contentOf(s, routePath(s)) == nil || s.Revision() == "" {
+		return nil
 	}
-	other = part.ReplaceAllStringFunc(text, func(has string) string {
-		made := otherPart(has)
-		texts = append(texts, made, has)
-		return made
-	})
-	return other, texts
-}
-
-// otherHash is what could be the hash of an image.
-func otherHash() string {
-	var made [32]byte
-	_, _ = rand.Read(made[:]) // it never fails
-	return fmt.Sprintf("%x", made)
-}
-
-// otherPart is a number for a number, which YAML may read as one, and else a word: long enough that nothing else is like it.
-func otherPart(has string) string {
-	const most = 900_000_000_000
-	number, _ := rand.Int(rand.Reader, big.NewInt(most)) // it never fails
-	made := number.Add(number, big.NewInt(most/9)).String()
-	if strings.Trim(has, "0123456789") == "" {
-		return made
+	traffic, err := s.Traffic()
+	if err != nil {
+		return err
 	}
-	return "x" + made
+	target, err := PatchTarget(s)
+	if err != nil {
+		return err
+	}
+	known := map[string]string{}
+	another := func(revision string) string {
+		if known[revision] == "" {
+			known[revision] = s.name + "-" + otherPart(12)
+			o.texts = append(o.texts, known[revision], revision)
+		}
+		return known[revision]
+	}
+	o.revision = another(s.Revision())
+	for i := range traffic {
+		if traffic[i].RevisionName != "" {
+			traffic[i].RevisionName = another(traffic[i].RevisionName)
+		}
+		share := int64(31 + 2*i)
+		if int(share) == Percent(traffic[i]) {
+			share++
+		}
+		traffic[i].Percent = &share
+	}
+	o.state, err = withFiles(ctx, s, map[string][]byte{routePath(s): patchFile(target.Name, o.revision, traffic, nil)})
+	return err
 }
 
 // generated is the name of a ConfigMap or Secret with the hash of its content, as kustomize makes it.
 var generated = regexp.MustCompile(`^(.+-)[a-z0-9]{10}$`)
 
-// unlike is what differs in two renders beside texts that stand for others. The names of what is generated follow from its content.
-func unlike(s, other *State, texts []string) (different []string, err error) {
-	for i, o := range s.objects[:min(len(s.objects), len(other.objects))] {
-		name, made := o.text("metadata", "name"), other.objects[i].text("metadata", "name")
-		a, b := generated.FindStringSubmatch(name), generated.FindStringSubmatch(made)
-		if (o["kind"] == "ConfigMap" || o["kind"] == "Secret") && name != made && a != nil && b != nil && a[1] == b[1] {
-			texts = append(texts, made, name)
-		}
-	}
+// unlike is what differs in two renders, where not in these fields of the Service, beside texts that stand for others. The names of
+// what is generated follow from its content.
+func unlike(s, other *State, texts []string, but ...string) (different []string, err error) {
+	texts = append(texts, generatedNames(s, other)...)
 	is, err := replaced(s.objects, strings.NewReplacer())
 	if err != nil {
 		return nil, err
@@ -133,18 +123,42 @@ func unlike(s, other *State, texts []string) (different []string, err error) {
 	keys := maps.Clone(is)
 	maps.Copy(keys, would)
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		switch was, now := is[key], would[key]; {
+		was, now := is[key], would[key]
+		switch {
 		case was == nil:
 			different = append(different, now.id())
+			continue
 		case now == nil:
 			different = append(different, was.id())
-		default:
-			for _, field := range differences("", map[string]any(was), map[string]any(now)) {
+			continue
+		case key == s.service.key():
+			was, now = was.withTemplateMetadata(), now.withTemplateMetadata()
+		}
+		for _, field := range differences("", map[string]any(was), map[string]any(now)) {
+			if key != s.service.key() || !below(field, but) {
 				different = append(different, was.id()+" "+field)
 			}
 		}
 	}
 	return different, nil
+}
+
+// generatedNames are those in another render of what is generated, each with what it stands for.
+func generatedNames(s, other *State) (texts []string) {
+	known := byKey(s.objects)
+	for _, o := range s.objects {
+		name := generated.FindStringSubmatch(o.text("metadata", "name"))
+		if name == nil || o["kind"] != "ConfigMap" && o["kind"] != "Secret" {
+			continue
+		}
+		for _, would := range other.objects {
+			made := generated.FindStringSubmatch(would.text("metadata", "name"))
+			if made != nil && made[1] == name[1] && would["kind"] == o["kind"] && known[would.key()] == nil {
+				texts = append(texts, made[0], name[0])
+			}
+		}
+	}
+	return texts
 }
 
 // replaced are objects with other texts, by their keys.

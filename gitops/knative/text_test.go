@@ -62,8 +62,8 @@ func replacing(delimiter, index, field string) string {
 		"    targets:\n      - select: {kind: Service, name: web}\n        fieldPaths: [" + field + "]\n        options: {create: true}\n"
 }
 
-// TestCheckImageText has what of a render goes by more of an image than its text, and what goes by that.
-func TestCheckImageText(t *testing.T) {
+// TestCheckText has what of a render goes by more of an image than its text, and what goes by that.
+func TestCheckText(t *testing.T) {
 	t.Parallel()
 	const image = "example.test/web:v3.1.0-rc.2"
 	const digest = "@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -78,6 +78,10 @@ func TestCheckImageText(t *testing.T) {
 		"a part of it":       {image, replacing(".", "2", "spec.template.spec.containers.0.env.1.value"), ""},
 		"a name that follows its content": {image, "replacements:\n  - source: {kind: Service, name: web, fieldPath: spec.template.spec.containers.0.image}\n" +
 			"    targets:\n      - select: {kind: ConfigMap}\n        fieldPaths: [data.version]\n", ""},
+		"a Job of another tag yet": {image, "patches:\n  - target: {kind: Job}\n    patch: |-\n      - {op: replace, path: /spec/template/spec/containers/0/image, value: example.test/web:v1}\n", ""},
+		"two entries for one":      {"one", "images:\n  - {name: one, newName: example.test/web, newTag: v1}\n  - {name: two, newName: example.test/web, newTag: v1}\n", ""},
+		"names of several generated": {image, "  - {name: limits-1, literals: [a=b]}\n  - {name: limits-z, literals: [version=c]}\nsortOptions: {order: legacy}\nreplacements:\n  - source: {kind: Service, name: web, fieldPath: spec.template.spec.containers.0.image}\n" +
+			"    targets:\n      - select: {kind: ConfigMap}\n        fieldPaths: [data.version]\n        options: {create: true}\n", ""},
 		"a label":        {image, copied("share=v3.1.0-rc.2", "web", "{op: remove, path: /metadata/labels/networking.knative.dev~1visibility}"), "Service/web /metadata/labels/networking.knative.dev~1visibility"},
 		"a number":       {image, copied("share=v3.1.0-rc.2", "web", `{op: replace, path: /spec/template/spec/containers/0/env/0/value, value: "2"}`), "Service/web /spec/template/spec/containers/0/env/0/value"},
 		"a longer text":  {image, copied("share=v3.1.0-rc.2", "web", "{op: replace, path: /spec/template/spec/serviceAccountName, value: web-rc.2}"), "Service/web /spec/template/spec/serviceAccountName"},
@@ -91,11 +95,11 @@ func TestCheckImageText(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := CheckImageText(t.Context(), state)
+			got := CheckText(t.Context(), state)
 			if test.want == "" && got != nil {
 				t.Error(got)
 			}
-			if want := "more than its text would be otherwise: " + test.want + "; take out"; test.want != "" && (got == nil || !strings.Contains(got.Error(), want)) {
+			if want := "more than their text would be otherwise: " + test.want + "; take out"; test.want != "" && (got == nil || !strings.Contains(got.Error(), want)) {
 				t.Errorf("%v\nwant %s", got, want)
 			}
 		})

@@ -26,9 +26,14 @@ func Unusable(s *State) error {
 
 // A Trial is what edits are tried with, beside what is made up.
 type Trial struct {
-	Tags      []string   // that the candidate may have
-	Revisions []string   // that a rollback may lead to
-	Images    [][]string // that it may lead to, as the containers ran them
+	Tags     []string  // that the candidate may have
+	Versions []Version // that a rollback may lead to
+}
+
+// A Version is a revision, and the images that the containers ran there; none: they are not known.
+type Version struct {
+	Revision string
+	Images   []string
 }
 
 // TryEdits makes, of the files of what was [Rendered] and in memory, the edits that promotions and
@@ -56,19 +61,17 @@ func TryEdits(ctx context.Context, s *State, with Trial) error {
 	if err != nil {
 		return err
 	}
-	for _, images := range append([][]string{AllImages(read)}, with.Images...) {
-		if err := tryImages(ctx, read, images); err != nil {
-			return err
-		}
+	if err := CheckText(ctx, read); err != nil {
+		return err
 	}
 	for _, tag := range with.Tags {
 		if err := tryShift(ctx, read, tag); err != nil {
 			return fmt.Errorf("tried with images and revisions that are made up: %w", err)
 		}
 	}
-	for _, revision := range with.Revisions {
-		if err := tryReversal(ctx, read, revision); err != nil {
-			return fmt.Errorf("tried with a rollback to %s: %w", revision, err)
+	for _, version := range with.Versions {
+		if err := tryReversal(ctx, read, version); err != nil {
+			return fmt.Errorf("tried with a rollback to %s: %w", version.Revision, err)
 		}
 	}
 	return nil
@@ -108,29 +111,6 @@ func tryPatches(s *State, kustomization []byte) error {
 	return err
 }
 
-// tryImages sets the images that containers run, or have run, by the names that they have now.
-func tryImages(ctx context.Context, s *State, images []string) error {
-	is := AllImages(s)
-	var set []kustomize.Image
-	for _, image := range images {
-		name, tag, digest := kustomize.SplitImage(image)
-		if !slices.Contains(is, image) && slices.ContainsFunc(is, kustomize.Image{Name: name}.Shows) {
-			set = append(set, kustomize.Image{Name: name, NewTag: tag, Digest: digest})
-		}
-	}
-	next, err := s, error(nil)
-	if len(set) > 0 {
-		next, err = s.SetImages(ctx, set)
-	}
-	if err == nil {
-		err = CheckImageText(ctx, next)
-	}
-	if err != nil {
-		return fmt.Errorf("tried with %s: %w", list(images), err)
-	}
-	return nil
-}
-
 // tryShift sets the images to others, and the traffic to revisions that nothing has.
 func tryShift(ctx context.Context, s *State, tag string) error {
 	images, err := otherImages(s)
@@ -156,14 +136,29 @@ func tryShift(ctx context.Context, s *State, tag string) error {
 	return Check(s, after, expected)
 }
 
-// tryReversal gives a revision all traffic, and the template its name. A rollback whose template is another one than the
-// revision's gives it another name, and leaves what people's replacements copy to them.
-func tryReversal(ctx context.Context, s *State, revision string) error {
-	after, expected, err := tryRoute(ctx, s, revision, Split{Stable: revision}.Targets("", false), "")
+// tryReversal gives a revision all traffic, and the template its name and its images, by the names that they have now. A rollback
+// whose template is another one than the revision's gives it another name, and leaves what people's replacements copy to them.
+func tryReversal(ctx context.Context, s *State, to Version) error {
+	is := AllImages(s)
+	var set []kustomize.Image
+	for _, image := range to.Images {
+		name, tag, digest := kustomize.SplitImage(image)
+		if !slices.Contains(is, image) && slices.ContainsFunc(is, kustomize.Image{Name: name}.Shows) {
+			set = append(set, kustomize.Image{Name: name, NewTag: tag, Digest: digest})
+		}
+	}
+	next, err := s.SetImages(ctx, set)
 	if err != nil {
 		return err
 	}
-	return checkRoute(s, after, expected)
+	after, expected, err := tryRoute(ctx, next, to.Revision, Split{Stable: to.Revision}.Targets("", false), "")
+	if err != nil {
+		return err
+	}
+	if err := checkRoute(next, after, expected); err != nil {
+		return err
+	}
+	return CheckText(ctx, after)
 }
 
 // tryRoute writes the name of the revision and the traffic, and tells what is to be shown of it.
@@ -186,7 +181,7 @@ func otherImages(s *State) (images []kustomize.Image, err error) {
 		return nil, err
 	}
 	for _, i := range listed.Images {
-		other := "=*:" + otherPart("x")
+		other := "=*:" + otherPart(12)
 		if i.Digest != "" {
 			other = "=*:*@sha256:" + otherHash()
 		}

@@ -80,25 +80,19 @@ func Shift(ctx context.Context, c Settings, plan Plan, traffic []servingv1.Traff
 	if err := knative.Check(now, after, knative.Expected{Images: plan.images, Also: c.Also, Revision: plan.To, Traffic: traffic}); err != nil {
 		return nil, err
 	}
-	return after, checkImageText(ctx, plan, now, after)
+	return after, checkText(ctx, plan, now, after)
 }
 
-// checkImageText wants the images that are set to change no more than themselves and text that follows them: of what is there, and
-// of what is made of it.
-func checkImageText(ctx context.Context, plan Plan, now, after *knative.State) error {
-	if len(plan.images) == 0 || slices.Equal(knative.AllImages(now), knative.AllImages(after)) {
-		return nil
-	}
+// checkText wants what a step sets to change no more than itself and text that follows it.
+func checkText(ctx context.Context, plan Plan, now, after *knative.State) error {
 	var names []string
 	for _, image := range plan.images {
 		names = append(names, image.Name)
 	}
-	for _, state := range []*knative.State{now, after} {
-		if err := knative.CheckImageText(ctx, state, names...); err != nil {
-			return err
-		}
+	if slices.Equal(knative.AllImages(now), knative.AllImages(after)) {
+		return knative.CheckText(ctx, after, names...)
 	}
-	return nil
+	return knative.CheckTextOf(ctx, now, after, names...)
 }
 
 // Try makes the first and the last edit that are left to do, in memory, and

@@ -1,11 +1,13 @@
 package proposal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
@@ -87,23 +89,30 @@ func imageEffects(ctx context.Context, at gitops.Snapshot, overlay, service stri
 }
 
 // trial is what the edits of an overlay are tried with: the tags that the input, the pipeline file and the record name,
-// and the revisions and images of the record.
+// and the versions of the record.
 func (p Proposal) trial(s *knative.State) knative.Trial {
 	with := knative.Trial{Tags: []string{p.settings.CandidateTag}}
-	for _, said := range p.is.File.Said("candidate-tag") {
-		with.Tags = append(with.Tags, said.Text)
+	for _, said := range p.is.File.Said("candidate-tag") { // also what other services have
+		if knative.HasRoom(s, said.Text) {
+			with.Tags = append(with.Tags, said.Text)
+		}
 	}
 	has, err := record.Parse(s.Record())
 	if err == nil && has.Exists() {
 		with.Tags = append(with.Tags, has.Tag)
-		with.Revisions = record.Known(has.Entries())
 		for _, e := range has.Entries() {
-			with.Images = append(with.Images, e.To.AllImages(), e.From.AllImages())
+			for _, v := range []record.Version{e.To, e.From} {
+				if v.Revision != "" {
+					with.Versions = append(with.Versions, knative.Version{Revision: v.Revision, Images: v.AllImages()})
+				}
+			}
 		}
 	}
+	slices.SortFunc(with.Versions, func(a, b knative.Version) int {
+		return cmp.Or(strings.Compare(a.Revision, b.Revision), slices.Compare(a.Images, b.Images))
+	})
+	with.Versions = slices.CompactFunc(with.Versions, func(a, b knative.Version) bool { return a.Revision == b.Revision && slices.Equal(a.Images, b.Images) })
 	slices.Sort(with.Tags)
-	slices.SortFunc(with.Images, slices.Compare)
-	with.Images = slices.CompactFunc(with.Images, slices.Equal)
 	with.Tags = slices.DeleteFunc(slices.Compact(with.Tags), func(tag string) bool { return tag == "" })
 	return with
 }
