@@ -107,18 +107,16 @@ func (s Settings) MayShift(tip gitops.Snapshot, t Target, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	for _, environment := range s.environments(tip, t) {
-		if state := schedule.At(now, environment, t.Service); !state.Open() {
-			return &FreezeError{File: s.File(), State: state, Asked: s.PassesOver(OverrideFreeze)}
-		}
+	if state := schedule.At(now, t.Service, s.Environments(tip, t)...); !state.Open() {
+		return &FreezeError{File: s.File(), State: state, Asked: s.PassesOver(OverrideFreeze)}
 	}
 	return nil
 }
 
-// environments are what the target's environment is called: by the run, by its folder, and by the
+// Environments are what the target's environment is called: by the run, by its folder, and by the
 // pipeline file, which knows it by its path. An input adds a name to those and takes none away. A
 // pipeline file that cannot be read is for the pipeline's guards to say.
-func (s Settings) environments(tip gitops.Snapshot, t Target) []string {
+func (s Settings) Environments(tip gitops.Snapshot, t Target) []string {
 	names := []string{t.Environment, path.Base(t.Overlay)}
 	file, err := ReadPipeline(tip, s.Keys)
 	if err == nil {

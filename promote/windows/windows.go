@@ -57,8 +57,9 @@ type window struct {
 // A scope is what something is about; an empty list is all of them.
 type scope struct{ environments, services []string }
 
-func (s scope) concerns(environment, service string) bool {
-	return (len(s.environments) == 0 || slices.Contains(s.environments, environment)) &&
+func (s scope) concerns(service string, environments []string) bool {
+	named := func(environment string) bool { return slices.Contains(s.environments, environment) }
+	return (len(s.environments) == 0 || slices.ContainsFunc(environments, named)) &&
 		(len(s.services) == 0 || slices.Contains(s.services, service))
 }
 
@@ -87,10 +88,10 @@ type Cause struct {
 // String is the text with the line.
 func (c Cause) String() string { return fmt.Sprintf("%s (line %d)", c.Text, c.Line) }
 
-// At is the state of a Service at a time.
-func (s Schedule) At(now time.Time, environment, service string) State {
-	mine := Schedule{zone: s.zone, allow: about(s.allow, environment, service), exclude: about(s.exclude, environment, service), outside: s.outside}
-	if s.stop != nil && s.stop.concerns(environment, service) {
+// At is the state of a Service at a time, in an environment that is called by all of these names.
+func (s Schedule) At(now time.Time, service string, environments ...string) State {
+	mine := Schedule{zone: s.zone, allow: about(s.allow, service, environments), exclude: about(s.exclude, service, environments), outside: s.outside}
+	if s.stop != nil && s.stop.concerns(service, environments) {
 		return State{Closed: append([]Cause{s.stop.cause()}, mine.closed(now)...)} // a person ends it, not the time
 	}
 	state := State{Closed: mine.closed(now)}
@@ -101,8 +102,8 @@ func (s Schedule) At(now time.Time, environment, service string) State {
 }
 
 // about are the windows that concern a Service of an environment.
-func about(all []window, environment, service string) []window {
-	return slices.DeleteFunc(slices.Clone(all), func(w window) bool { return !w.concerns(environment, service) })
+func about(all []window, service string, environments []string) []window {
+	return slices.DeleteFunc(slices.Clone(all), func(w window) bool { return !w.concerns(service, environments) })
 }
 
 // closed is what closes at a time, but for a stop.

@@ -101,7 +101,7 @@ func TestAt(t *testing.T) {
 		{"stopped and not allowed", office + "stop:\n  reason: |\n    two\n    lines\n", "2026-11-23T07:00:00Z", "the line is stopped: two lines (line 5); outside of the times that are allowed (line 3) for good"},
 		{"another service is stopped", "stop: {reason: x, services: [cart]}", "2026-11-23T12:00:00Z", "open for good"},
 	} {
-		if got := inWords(parse(t, test.file).At(moment(t, test.at), "production", "shop")); got != test.want {
+		if got := inWords(parse(t, test.file).At(moment(t, test.at), "shop", "production")); got != test.want {
 			t.Errorf("%s, at %s:\n got %s\nwant %s", test.name, test.at, got, test.want)
 		}
 	}
@@ -125,7 +125,7 @@ func TestOverridable(t *testing.T) {
 		"stop: {reason: x, override: true}\nexclude: [" + always + "}]":                 false,
 		"override: true\nstop: {reason: x, override: true}\nexclude: [" + always + "}]": true,
 	} {
-		state := parse(t, file).At(moment(t, "2026-11-23T12:00:00Z"), "production", "shop")
+		state := parse(t, file).At(moment(t, "2026-11-23T12:00:00Z"), "shop", "production")
 		if state.Open() || state.Overridable() != want {
 			t.Errorf("%s: open %t, overridable %t, want false, %t", file, state.Open(), state.Overridable(), want)
 		}
@@ -162,7 +162,7 @@ allow:
 	}
 	saturday := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
 	fmt.Println(schedule.At(saturday, "staging", "shop").Open())
-	production := schedule.At(saturday, "production", "shop")
+	production := schedule.At(saturday, "shop", "production")
 	fmt.Println(production.Closed[0], "until", Format(production.Next))
 	// Output:
 	// true
