@@ -1,6 +1,7 @@
 package gitops_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -37,20 +38,21 @@ func TestMergeBase(t *testing.T) {
 		name    string
 		parents []string
 		want    string
+		err     error
 	}{
-		{"on the tip", []string{tip}, tip},
-		{"on an older commit", []string{one}, one},
-		{"the forge's merge, by then", []string{merge, own}, merge},
-		{"an old commit, and the tip", []string{old, tip}, tip},
-		{"an old commit, and one that has it behind it", []string{old, merge}, merge},
-		{"two newest", []string{one, side}, ""},
-		{"nothing in common", []string{other}, ""},
-		{"more than is looked at, and an old commit", []string{old, long}, ""},
-		{"one that is not there", []string{old, strings.Repeat("7", 40)}, ""},
+		{"on the tip", []string{tip}, tip, nil},
+		{"on an older commit", []string{one}, one, nil},
+		{"the forge's merge, by then", []string{merge, own}, merge, nil},
+		{"an old commit, and the tip", []string{old, tip}, tip, nil},
+		{"an old commit, and one that has it behind it", []string{old, merge}, merge, nil},
+		{"two newest", []string{one, side}, "", gitops.ErrSeveral},
+		{"nothing in common", []string{other}, "", gitops.ErrSeveral},
+		{"more than is looked at, and an old commit", []string{old, long}, "", gitops.ErrSeveral},
+		{"one that is not there", []string{old, strings.Repeat("7", 40)}, "", nil},
 	} {
 		got, err := gitops.MergeBase(t.Context(), r, gitops.Commit{Hash: strings.Repeat("8", 40), Parents: test.parents})
-		if got != test.want || err != nil {
-			t.Errorf("%s: %q, %v; want %q", test.name, got, err, test.want)
+		if got != test.want || !errors.Is(err, test.err) {
+			t.Errorf("%s: %q, %v; want %q, %v", test.name, got, err, test.want, test.err)
 		}
 	}
 	for _, head := range []string{tip, side} {

@@ -151,6 +151,9 @@ func isBehind(ctx context.Context, r *Repo, tip commit, name string) (found bool
 	return found, err
 }
 
+// ErrSeveral is that a branch and a commit have no one commit in common that a merge goes by, or so many that nobody looks.
+var ErrSeveral = store.ErrSeveral
+
 // MergeBase is the commit that a merge of another one into the branch goes by: the newest that both
 // have. What the branch has and the other one has taken out again is a change of the other's, whatever
 // its parents are. Empty: nobody can tell, as there are several or the server gives out no commits

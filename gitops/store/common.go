@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
@@ -12,8 +14,11 @@ import (
 // commonLimit is how many commits of a branch another line of history may meet first.
 const commonLimit = 64
 
+// ErrSeveral is that two lines of history have no one commit in common that a merge goes by, or so many that nobody looks.
+var ErrSeveral = errors.New("no one commit is the newest that both have behind them")
+
 // Common is the newest commit that a tip and another commit have behind them, which a merge of the
-// two goes by; zero: nobody can tell, as there are several, or what leads to it is not here. The
+// two goes by, else [ErrSeveral]; zero: nobody can tell, as the server does not give out what leads to it. The
 // other commit itself need not be on the server: its parents are looked at, as far as depth.
 func Common(ctx context.Context, s *Store, tip, other plumbing.Hash, parents []plumbing.Hash, depth int) (plumbing.Hash, error) {
 	s.mu.Lock()
@@ -32,7 +37,11 @@ func Common(ctx context.Context, s *Store, tip, other plumbing.Hash, parents []p
 		if of[parent] {
 			continue
 		}
-		if err := history(ctx, s, parent, depth); err != nil && !remote.NotGivenOut(err) {
+		err := history(ctx, s, parent, depth)
+		if err != nil && remote.NotGivenOut(err) {
+			return plumbing.ZeroHash, nil
+		}
+		if err != nil {
 			return plumbing.ZeroHash, err
 		}
 	}
@@ -44,7 +53,7 @@ func Common(ctx context.Context, s *Store, tip, other plumbing.Hash, parents []p
 		return of[hash]
 	})
 	if err != nil || !whole || len(met) > commonLimit {
-		return plumbing.ZeroHash, err
+		return plumbing.ZeroHash, cmp.Or(err, ErrSeveral)
 	}
 	return newest(s, tip, met)
 }
@@ -62,11 +71,11 @@ func newest(s *Store, tip plumbing.Hash, all []plumbing.Hash) (plumbing.Hash, er
 		}
 		whole, err := walk(s, []plumbing.Hash{tip}, func(hash plumbing.Hash) bool { return of[hash] })
 		if err != nil || !whole {
-			return plumbing.ZeroHash, err
+			return plumbing.ZeroHash, cmp.Or(err, ErrSeveral)
 		}
 		return one, nil
 	}
-	return plumbing.ZeroHash, nil
+	return plumbing.ZeroHash, ErrSeveral
 }
 
 // behindOf are a commit and those behind it that are here.

@@ -1,8 +1,8 @@
 package proposed
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -12,6 +12,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/task"
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/proposal"
@@ -33,23 +34,20 @@ func baseOf(ctx context.Context, t task.Task, repo *task.Branch, merged gitops.S
 		return repo.At(ctx, head.Parents[0])
 	}
 	common, err := gitops.MergeBase(ctx, repo.Repo, head)
+	if errors.Is(err, gitops.ErrSeveral) {
+		return gitops.Snapshot{}, setting.Bad("branch: %q: there is not one commit alone, among those that are looked at, at which the checked-out commit %.10s has left it, so that nobody sees what their merge makes: "+
+			"expected what is up to date there; merge the branch into it, or rebase it", branch, head.Hash)
+	}
 	if err != nil {
 		return gitops.Snapshot{}, err
 	}
 	tip, err := repo.Tip(ctx)
-	if err != nil || common == tip.Commit.Hash {
+	if err != nil || common == "" || common == tip.Commit.Hash {
 		return tip, err
-	}
-	if common == "" {
-		return tip, untold(ctx, repo, tip.Commit.Hash, branch, head)
 	}
 	base, err := repo.At(ctx, common)
 	if err != nil {
 		return base, err
-	}
-	if on, err := gitops.OnBranch(ctx, repo.Repo, common); err != nil || !on {
-		return base, cmp.Or(err, setting.Bad("branch: %q: the checked-out commit %.10s has left it at %.10s, which another branch has brought and which never was its tip, so that nobody sees what their merge makes: "+
-			"expected what is up to date there; merge the branch into it, or rebase it", branch, head.Hash, common))
 	}
 	both, err := changedByBoth(proposalOf(t.Settings.Promote), base, merged, tip)
 	if err == nil && len(both) > 0 {
@@ -57,17 +55,6 @@ func baseOf(ctx context.Context, t task.Task, repo *task.Branch, merged gitops.S
 			"expected what is up to date there; merge the branch into it, or rebase it", branch, shortened(both), head.Hash)
 	}
 	return base, err
-}
-
-// untold is nil where the server tells nothing of what is behind a commit, so that the branch's tip has to do. Where it does, there are
-// several commits at which the head may have left the branch, or too many.
-func untold(ctx context.Context, repo *task.Branch, tip, branch string, head gitops.Commit) error {
-	told, err := repo.Behind(ctx, tip, gitops.Trailer{}, "")
-	if err != nil || len(told) == 0 {
-		return err
-	}
-	return setting.Bad("branch: %q: there is not one commit alone, among those that can be looked at, at which the checked-out commit %.10s has left it, so that nobody sees what their merge makes: "+
-		"expected what is up to date there; merge the branch into it, or rebase it", branch, head.Hash)
 }
 
 // changedByBoth are the overlays, and else the files, that a branch has changed as well as a commit which has left it: what reads
@@ -80,7 +67,7 @@ func changedByBoth(c proposal.Settings, base, head, tip gitops.Snapshot) ([]stri
 			changed[i], err = gitops.Changed(base, to)
 		}
 		if err == nil {
-			overlays[i], _, err = kustomize.Touched(head.Tree, tip.Tree, changed[i], deployed)
+			overlays[i], _, err = kustomize.Touched(head.Tree, tip.Tree, slices.DeleteFunc(slices.Clone(changed[i]), func(file string) bool { return ofRuns(base, to, file) }), deployed)
 		}
 	}
 	if err != nil {
@@ -100,6 +87,19 @@ func changedByBoth(c proposal.Settings, base, head, tip gitops.Snapshot) ([]stri
 	}
 	slices.Sort(both)
 	return slices.Compact(both), nil
+}
+
+// ofRuns tells whether a change of a file is what runs make of it: nothing that is rendered depends on more of that than its text.
+func ofRuns(from, to gitops.Snapshot, file string) bool {
+	if knative.Own(file) {
+		return true
+	}
+	was, err := fs.ReadFile(from.Tree, file)
+	if err != nil || !kustomize.IsFile(file) {
+		return false
+	}
+	is, err := fs.ReadFile(to.Tree, file)
+	return err == nil && kustomize.SameButTags(was, is, knative.Own)
 }
 
 func inBoth(a, b []string) []string {
