@@ -66,6 +66,7 @@ func TestJudge(t *testing.T) {
 		"both as bad":      {"/a", always(broken, broken), Open, "/a: no answer of the old revision is a 2xx, so nobody can tell whether a revision or what is in front of it has answered (404 Not Found): compare what it answers with one"},
 		"a repair":         {"/a status,json", always(Answer{Status: 500}, ok("{}")), Same, "/a: the old revision failed all 40 requests, and the candidate none of 20, so there is nothing to compare with"},
 		"repaired in part": {"/a", first(15, Answer{Status: 503}, ok("")), Open, "/a: the old revision failed all 40 requests and the candidate 5 of 20, so there is nothing to compare with"},
+		"a gateway alone":  {"/a", always(Answer{Status: 500}, Answer{Status: 404}), Open, "/a: the old revision failed all 40 requests and the candidate 0 of 20, so there is nothing to compare with"},
 		"no repair":        {"/a", always(Answer{Status: 500}, Answer{Status: 502}), Open, "/a: the old revision failed all 40 requests and the candidate 20 of 20, so there is nothing to compare with"},
 		"failures alike":   {"/a", always(Answer{Status: 500}, Answer{Status: 500}), Open, "/a: the old revision failed all 40 requests and the candidate 20 of 20, so there is nothing to compare with"},
 		"failures at once": {"/a latency<=1.5x", always(ok(""), Answer{Status: 500}), Differ, "/a: of 20 rounds the status differs in 20, 500 Internal Server Error instead of an answer" + surely},

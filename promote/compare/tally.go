@@ -35,6 +35,7 @@ type Comparison struct {
 	answered int // answers of the old revision that were no failure
 	good     int // of these: with a 2xx, which nothing in front of it gives
 	failed   int // answers of the candidate that were one
+	fixed    int // answers of the candidate with a 2xx
 	status   tally
 	slower   int // rounds in which the candidate took longer than it may
 	fields   map[string]tally
@@ -60,9 +61,12 @@ func (c *Comparison) Add(r Round) {
 		if !a.failure() {
 			c.answered++
 		}
-		if !a.Broken && a.Status/100 == 2 {
+		if a.good() {
 			c.good++
 		}
+	}
+	if r.Candidate.good() {
+		c.fixed++
 	}
 	if r.Candidate.failure() {
 		c.failed++
@@ -83,6 +87,9 @@ func (a Answer) failure() bool {
 	return a.Broken || a.Status == 0 || a.Status >= http.StatusInternalServerError
 }
 
+// good tells whether there was a whole answer with a 2xx.
+func (a Answer) good() bool { return !a.Broken && a.Status/100 == 2 }
+
 // statusOf is what of a status is compared: whether the revision has failed, where the status is not asked for.
 func (c *Comparison) statusOf(a Answer) value {
 	if c.question.Status || a.failure() {
@@ -95,7 +102,7 @@ func (c *Comparison) statusOf(a Answer) value {
 // the candidate repairs that in all rounds.
 func (c *Comparison) incomparable() (all, repaired bool) {
 	all = c.rounds > 0 && c.answered == 0
-	return all, all && c.failed == 0
+	return all, all && c.fixed == c.rounds
 }
 
 // status is a word for an answer's status.
