@@ -14,7 +14,7 @@ import (
 // has set that, and so does what there was not then. The error says which container no
 // image can be told of.
 func Restored(ctx context.Context, now, was *State, images, initImages []string) (*State, error) {
-	want, err := wanted(now, was, images, initImages)
+	want, ran, err := wanted(now, was, images, initImages)
 	if err != nil {
 		return nil, fmt.Errorf("overlay %s: %w", now.Overlay, err)
 	}
@@ -23,35 +23,38 @@ func Restored(ctx context.Context, now, was *State, images, initImages []string)
 			return back, nil
 		}
 	}
-	return setEach(ctx, now, want)
+	return setEach(ctx, now, want, ran)
 }
 
-// wanted are the images of an overlay's containers, in their order, that an earlier version
-// ran in them.
-func wanted(now, was *State, images, initImages []string) ([]string, error) {
+// wanted are the images of an overlay's containers, in their order, that its own kustomization has to set for an earlier version,
+// and those that ran then: what the overlay does not set may follow.
+func wanted(now, was *State, images, initImages []string) (want, ran []string, err error) {
 	is, then := containersOf(now), recorded(images, initImages)
 	if was != nil {
 		then = containersOf(was)
 	}
 	pairs, err := pair(is, then, was != nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	own, ownThen := OwnImages(now), []string(nil)
 	if was != nil {
 		ownThen = OwnImages(was)
 	}
-	want := AllImages(now)
+	want, ran = AllImages(now), AllImages(now)
 	for i, other := range pairs {
+		if other >= 0 {
+			ran[i] = then[other].image
+		}
 		if other >= 0 && (slices.Contains(own, is[i].image) || slices.Contains(ownThen, then[other].image)) {
 			want[i] = then[other].image
 		}
 	}
-	return want, nil
+	return want, ran, nil
 }
 
-// setEach is an overlay whose kustomization sets these images, in the containers' order.
-func setEach(ctx context.Context, s *State, want []string) (*State, error) {
+// setEach is an overlay whose kustomization sets these images, in the containers' order. The others may come to be what ran.
+func setEach(ctx context.Context, s *State, want, ran []string) (*State, error) {
 	entries, err := entriesOf(s)
 	if err != nil {
 		return nil, err
@@ -74,7 +77,13 @@ func setEach(ctx context.Context, s *State, want []string) (*State, error) {
 	if err != nil {
 		return nil, err
 	}
-	if got := AllImages(after); !slices.Equal(got, want) {
+	got := AllImages(after)
+	for i := range got {
+		if len(got) == len(want) && got[i] == ran[i] {
+			want[i] = ran[i]
+		}
+	}
+	if !slices.Equal(got, want) {
 		return nil, fmt.Errorf("overlay %s: Service %s would run %s instead of %s", s.Overlay, s.name, list(got), list(want))
 	}
 	return after, nil

@@ -127,12 +127,6 @@ func (c otherChange) ofImages() bool {
 	return c.was == nil || c.is == nil || slices.ContainsFunc(c.fields, anyImage.MatchString)
 }
 
-// pinned tells whether it is a Knative Service whose template has a revision's
-// name: Knative refuses a changed template under the same name.
-func (c otherChange) pinned() bool {
-	return c.is.isKnativeService() && c.is.text("spec", "template", "metadata", "name") != ""
-}
-
 // String is the object and what changes of it.
 func (c otherChange) String() string {
 	switch {
@@ -165,16 +159,16 @@ func (o object) hook() bool {
 // checkOthers finds changes in any object but the Service, other than an image
 // that may move with the Service's.
 func checkOthers(before, after *State, expected Expected) error {
-	var foreign, running, names, pinned []string
+	var foreign, running, names, services []string
 	for _, c := range otherChanges(before, after) {
 		switch {
 		case expected.Follows && !c.ofImages():
 		case !c.imagesOnly() || !c.runsImagesOf(after):
 			foreign = append(foreign, c.String())
+		case c.is.isKnativeService():
+			services = append(services, c.is.id())
 		case !Companion{Name: c.is.id(), Ends: c.is.ends()}.MayMove(expected.Also):
 			running, names = append(running, c.String()), append(names, c.is.id())
-		case c.pinned():
-			pinned = append(pinned, c.is.id())
 		}
 	}
 	switch {
@@ -183,9 +177,9 @@ func checkOthers(before, after *State, expected Expected) error {
 	case len(running) > 0:
 		return fmt.Errorf("the edit would change more than Service %s: %s; what keeps running moves with the image, at once and without steps, only where it is named (also: %s); "+
 			"else give the image a name of its own there in the base, or move the object to another overlay", after.name, list(running), list(names))
-	case len(pinned) > 0:
-		return fmt.Errorf("%s runs an image of Service %s too and has a revision's name in its template, under which Knative takes no other image: "+
-			"give the image a name of its own there in the base, or move the object to another overlay", list(pinned), after.name)
+	case len(services) > 0:
+		return fmt.Errorf("%s runs an image of Service %s too and is promoted by itself, with steps and guards of its own: "+
+			"give the image a name of its own there in the base, or move the object to another overlay", list(services), after.name)
 	}
 	return nil
 }

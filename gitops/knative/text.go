@@ -61,12 +61,26 @@ func tried(ctx context.Context, s *State, names []string) (o others, err error) 
 		return o, fmt.Errorf("with another tag or digest of %s: %w", o, err)
 	}
 	different, err := unlike(s, o.state, o.texts, "/spec/traffic")
-	if err != nil || len(different) == 0 {
+	if err != nil {
 		return o, err
 	}
-	return o, fmt.Errorf("overlay %s: with another tag or digest of %s, another name of the revision and other traffic, more than their text would be otherwise: %s; "+
-		"take out the patch or the transformer that is meant for one tag, revision or share alone, or for all but one", s.Overlay, o, list(different))
+	if len(different) > 0 {
+		return o, fmt.Errorf("overlay %s: with another tag or digest of %s, another name of the revision and other traffic, more than their text would be otherwise: %s; "+
+			"take out the patch or the transformer that is meant for one tag, revision or share alone, or for all but one", s.Overlay, o, list(different))
+	}
+	follows, err := unlike(s, o.state, nil, "/spec/traffic")
+	follows = slices.DeleteFunc(follows, func(field string) bool {
+		return !strings.HasPrefix(field, s.service.id()+" ") || mayFollow.MatchString(field)
+	})
+	if err != nil || len(follows) == 0 {
+		return o, err
+	}
+	return o, fmt.Errorf("overlay %s: text of a tag, a digest or a revision's name is copied to %s, so that whoever names those decides what stands there: "+
+		"only images, labels, annotations and environment values may follow them", s.Overlay, list(follows))
 }
+
+// mayFollow are the fields of a Service that text of an image may be copied to, as who makes the image can do without them.
+var mayFollow = regexp.MustCompile(` /(metadata|spec/template/metadata)/(labels|annotations|name)|/(containers|initContainers)/\d+/(image|env/\d+/value)$`)
 
 // route puts other revisions and other traffic into the tool's own patch, where there is one.
 func (o *others) route(ctx context.Context) error {

@@ -32,8 +32,8 @@ type Trial struct {
 
 // A Version is a revision, and the images that the containers ran there; none: they are not known.
 type Version struct {
-	Revision string
-	Images   []string
+	Revision           string
+	Images, InitImages []string
 }
 
 // TryEdits makes, of the files of what was [Rendered] and in memory, the edits that promotions and
@@ -136,12 +136,13 @@ func tryShift(ctx context.Context, s *State, tag string) error {
 	return Check(s, after, expected)
 }
 
-// tryReversal gives a revision all traffic, and the template its name and its images, by the names that they have now. A rollback
-// whose template is another one than the revision's gives it another name, and leaves what people's replacements copy to them.
+// tryReversal gives a revision all traffic, and the template its name and its images: by the names that they have now, and as a
+// rollback sets them where that leads to others. A rollback whose template is another one than the revision's gives it another
+// name, and leaves what people's replacements copy to them.
 func tryReversal(ctx context.Context, s *State, to Version) error {
 	is := AllImages(s)
 	var set []kustomize.Image
-	for _, image := range to.Images {
+	for _, image := range slices.Concat(to.Images, to.InitImages) {
 		name, tag, digest := kustomize.SplitImage(image)
 		if !slices.Contains(is, image) && slices.ContainsFunc(is, kustomize.Image{Name: name}.Shows) {
 			set = append(set, kustomize.Image{Name: name, NewTag: tag, Digest: digest})
@@ -151,14 +152,23 @@ func tryReversal(ctx context.Context, s *State, to Version) error {
 	if err != nil {
 		return err
 	}
-	after, expected, err := tryRoute(ctx, next, to.Revision, Split{Stable: to.Revision}.Targets("", false), "")
-	if err != nil {
-		return err
+	all := []*State{next}
+	if back, err := Restored(ctx, s, nil, to.Images, to.InitImages); err == nil && !slices.Equal(AllImages(back), AllImages(next)) {
+		all = append(all, back)
 	}
-	if err := checkRoute(next, after, expected); err != nil {
-		return err
+	for _, next := range all {
+		after, expected, err := tryRoute(ctx, next, to.Revision, Split{Stable: to.Revision}.Targets("", false), "")
+		if err == nil {
+			err = checkRoute(next, after, expected)
+		}
+		if err == nil {
+			err = CheckText(ctx, after)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	return CheckText(ctx, after)
+	return nil
 }
 
 // tryRoute writes the name of the revision and the traffic, and tells what is to be shown of it.

@@ -103,15 +103,17 @@ func (p Proposal) trial(s *knative.State) knative.Trial {
 		for _, e := range has.Entries() {
 			for _, v := range []record.Version{e.To, e.From} {
 				if v.Revision != "" {
-					with.Versions = append(with.Versions, knative.Version{Revision: v.Revision, Images: v.AllImages()})
+					with.Versions = append(with.Versions, knative.Version{Revision: v.Revision, Images: v.Images, InitImages: v.InitImages})
 				}
 			}
 		}
 	}
 	slices.SortFunc(with.Versions, func(a, b knative.Version) int {
-		return cmp.Or(strings.Compare(a.Revision, b.Revision), slices.Compare(a.Images, b.Images))
+		return cmp.Or(strings.Compare(a.Revision, b.Revision), slices.Compare(a.Images, b.Images), slices.Compare(a.InitImages, b.InitImages))
 	})
-	with.Versions = slices.CompactFunc(with.Versions, func(a, b knative.Version) bool { return a.Revision == b.Revision && slices.Equal(a.Images, b.Images) })
+	with.Versions = slices.CompactFunc(with.Versions, func(a, b knative.Version) bool {
+		return a.Revision == b.Revision && slices.Equal(a.Images, b.Images) && slices.Equal(a.InitImages, b.InitImages)
+	})
 	slices.Sort(with.Tags)
 	with.Tags = slices.DeleteFunc(slices.Compact(with.Tags), func(tag string) bool { return tag == "" })
 	return with
