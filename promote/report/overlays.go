@@ -188,7 +188,7 @@ func (d Diff) refusal() string {
 }
 
 // maxEntries is how many of the changed entries of such a file are shown.
-const maxEntries = 15
+const maxEntries = 40
 
 // files are the changes of those that runs go by.
 func (d Diff) files() (text string) {
@@ -208,16 +208,20 @@ func fileChange(w FileChange, what, nothing string) string {
 		return ""
 	}
 	var lines []string
+	short := false
 	for _, entry := range w.Removed {
-		lines = append(lines, "removed: "+reason(entry, maxReason))
+		lines, short = append(lines, "removed: "+reason(entry, maxReason)), short || len(entry) > maxReason
 	}
 	for _, entry := range w.Added {
-		lines = append(lines, "added: "+reason(entry, maxReason))
+		lines, short = append(lines, "added: "+reason(entry, maxReason)), short || len(entry) > maxReason
 	}
 	text := "### " + code(w.File, maxName) + ", " + what + "\n\n"
 	text += said(w.Findings)
 	if len(w.Findings) == 0 && len(lines) == 0 {
 		text += nothing + "\n"
+	}
+	if short || len(lines) > maxEntries {
+		text += severityIcon(event.SeverityWarning) + " Not all that changes is shown here: look at the whole difference of the file.\n\n"
 	}
 	for _, line := range lines[:min(len(lines), maxEntries)] {
 		text += "- " + line + "\n"
