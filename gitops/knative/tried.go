@@ -77,7 +77,7 @@ func namesOf(s *State, entries []kustomize.Image) (names []string) {
 		if i := slices.IndexFunc(entries, func(e kustomize.Image) bool { return e.Shows(image) }); i >= 0 {
 			name = entries[i].Name
 		}
-		if name != "" && !slices.Contains(names, name) {
+		if _, err := kustomize.ParseImage(name + ":x"); err == nil && !slices.Contains(names, name) { // others no run can set
 			names = append(names, name)
 		}
 	}
