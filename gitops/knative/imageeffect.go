@@ -1,6 +1,7 @@
 package knative
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -23,17 +24,17 @@ func ImageEffects(ctx context.Context, s *State) (map[string]ImageEffect, error)
 	}
 	found := map[string]ImageEffect{}
 	for _, image := range AllImages(s) {
-		name, _, _ := kustomize.SplitImage(image)
+		name, tag, _ := kustomize.SplitImage(image)
 		if name == "" {
 			continue // a check of its own finds a container without an image
 		}
-		found[name] = imageEffectOf(ctx, s, kustomize.Image{Name: name})
+		found[name] = imageEffectOf(ctx, s, kustomize.Image{Name: name, NewTag: tag})
 		for _, entry := range slices.Sorted(maps.Keys(entries)) {
 			if found[name].Err == nil || !entries[entry].Shows(image) {
 				continue
 			}
 			// several entries can make one image: it can be asked for by one of them
-			if by := imageEffectOf(ctx, s, kustomize.Image{Name: entry, NewName: entries[entry].NewName}); by.Err == nil {
+			if by := imageEffectOf(ctx, s, kustomize.Image{Name: entry, NewName: entries[entry].NewName, NewTag: tag}); by.Err == nil {
 				found[name] = by
 			}
 		}
@@ -41,9 +42,9 @@ func ImageEffects(ctx context.Context, s *State) (map[string]ImageEffect, error)
 	return found, ctx.Err()
 }
 
-// imageEffectOf is that of one way to ask for an image.
+// imageEffectOf is that of one way to ask for an image, with another tag of the form of its own.
 func imageEffectOf(ctx context.Context, s *State, image kustomize.Image) ImageEffect {
-	image.NewTag = otherPart(12)
+	image.NewTag, _ = otherTag(cmp.Or(image.NewTag, "v1"))
 	next, err := s.SetImages(ctx, []kustomize.Image{image})
 	if err != nil {
 		return ImageEffect{Err: err}

@@ -39,11 +39,13 @@ var part = regexp.MustCompile(`([a-zA-Z]*)([a-zA-Z0-9]*)`)
 // longestTag is how long a tag may be.
 const longestTag = 128
 
-// otherTag is a tag of the same form that nobody can know before, with its made-up parts and what each stands for.
-func otherTag(tag string) (other string, made, stand []string) {
-	parts := part.FindAllString(tag, -1)
+// A madePart is a part of a tag that is made up, as a whole and without the letters that it has in common with what it stands for.
+type madePart struct{ whole, made, standsFor string }
+
+// otherTag is a tag of the same form that nobody can know before, with its parts.
+func otherTag(tag string) (other string, parts []madePart) {
 	count, letters, rest := 0, 0, 0
-	for _, text := range parts {
+	for _, text := range part.FindAllString(tag, -1) {
 		if text == "" {
 			continue
 		}
@@ -52,7 +54,7 @@ func otherTag(tag string) (other string, made, stand []string) {
 		rest += len(text)
 	}
 	if count == 0 {
-		return tag, nil, nil
+		return tag, nil
 	}
 	const most, least = 12, 6
 	room := longestTag - (len(tag) - rest) // what is no delimiter
@@ -74,8 +76,9 @@ func otherTag(tag string) (other string, made, stand []string) {
 		if strings.Trim(text, "0123456789") == "" {
 			of = madeUpDigits // YAML may read it as a number
 		}
-		made, stand = append(made, madeUp(of, length)), append(stand, has)
-		return begins + made[len(made)-1]
+		made := madeUp(of, length)
+		parts = append(parts, madePart{begins + made, made, has})
+		return begins + made
 	})
-	return other, made, stand
+	return other, parts
 }

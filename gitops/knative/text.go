@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
 // CheckText wants nothing that is rendered to depend on more of what runs set than its text: with other tags and digests, another
@@ -38,6 +40,10 @@ func CheckTextOf(ctx context.Context, before, after *State, names ...string) err
 		}
 	}
 	different, err := unlike(was.state, is.state, is.standFor(was), own...)
+	different = slices.DeleteFunc(different, func(changed string) bool { // a part of the one form may be the whole of the other
+		field, ofService := strings.CutPrefix(changed, after.service.id()+" ")
+		return ofService && mayFollow(is.state.service, field)
+	})
 	if err != nil || len(different) == 0 {
 		return err
 	}
@@ -68,19 +74,50 @@ func tried(ctx context.Context, s *State, names []string) (o others, err error) 
 		return o, fmt.Errorf("overlay %s: with another tag or digest of %s, another name of the revision and other traffic, more than their text would be otherwise: %s; "+
 			"take out the patch or the transformer that is meant for one tag, revision or share alone, or for all but one", s.Overlay, o, list(different))
 	}
-	follows, err := unlike(s, o.state, nil, "/spec/traffic")
-	follows = slices.DeleteFunc(follows, func(field string) bool {
-		return !strings.HasPrefix(field, s.service.id()+" ") || mayFollow.MatchString(field)
-	})
-	if err != nil || len(follows) == 0 {
-		return o, err
+	if follows := o.following(s); len(follows) > 0 {
+		return o, fmt.Errorf("overlay %s: text of a tag, a digest or a revision's name is copied to %s, so that whoever names those decides what stands there: "+
+			"only tags of images, and labels, annotations and environment values that are called a version, tag, image, commit, digest, release or build may follow them", s.Overlay, list(follows))
 	}
-	return o, fmt.Errorf("overlay %s: text of a tag, a digest or a revision's name is copied to %s, so that whoever names those decides what stands there: "+
-		"only images, labels, annotations and environment values may follow them", s.Overlay, list(follows))
+	return o, nil
 }
 
-// mayFollow are the fields of a Service that text of an image may be copied to, as who makes the image can do without them.
-var mayFollow = regexp.MustCompile(` /(metadata|spec/template/metadata)/(labels|annotations|name)|/(containers|initContainers)/\d+/(image|env/\d+/value)$`)
+// following are the fields of the Service that text of what is made up has come to, and that should not follow it: whoever names a tag
+// would decide of the pod's rights, or whose image runs beside.
+func (o others) following(s *State) []string {
+	was, is := s.service.withTemplateMetadata(), o.state.service.withTemplateMetadata()
+	texts := generatedNames(s, o.state)
+	return slices.DeleteFunc(differences("", map[string]any(was), map[string]any(is)), func(field string) bool {
+		then, _ := was.value(field)
+		now, _ := is.value(field)
+		text := strings.NewReplacer(texts...).Replace(fmt.Sprint(now))
+		if below(field, []string{"/spec/traffic", "/spec/template/metadata/name"}) || text == fmt.Sprint(then) {
+			return true
+		}
+		if containerImage.MatchString(field) {
+			name, _, _ := kustomize.SplitImage(fmt.Sprint(then))
+			other, _, _ := kustomize.SplitImage(text)
+			return name == other
+		}
+		return mayFollow(is, field)
+	})
+}
+
+// mayFollow tells whether a field of the Service is called as what follows a tag.
+func mayFollow(service object, field string) bool {
+	called := field[strings.LastIndex(field, "/")+1:]
+	if owner, isValue := strings.CutSuffix(field, "/value"); isValue {
+		name, _ := service.value(owner + "/name")
+		called = fmt.Sprint(name)
+	}
+	return ofVersion.MatchString(field) && versionName.MatchString(called)
+}
+
+// What may follow a tag: by where it stands, and by what it is called.
+var (
+	containerImage = regexp.MustCompile(`^/spec/template/spec/(containers|initContainers)/\d+/image$`)
+	ofVersion      = regexp.MustCompile(`^/(spec/template/)?metadata/(labels|annotations)/[^/]+$|^/spec/template/spec/(containers|initContainers)/\d+/env/\d+/value$`)
+	versionName    = regexp.MustCompile(`(?i)(version|tag|image|commit|sha|digest|release|build|revision|chart)[^/~]*$`)
+)
 
 // route puts other revisions and other traffic into the tool's own patch, where there is one.
 func (o *others) route(ctx context.Context) error {

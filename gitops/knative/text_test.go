@@ -59,7 +59,7 @@ transformers:
 // replacing has parts of the image copied to a field of the Service.
 func replacing(delimiter, index, field string) string {
 	return "replacements:\n  - source: {kind: Service, name: web, fieldPath: spec.template.spec.containers.0.image, options: {delimiter: '" + delimiter + "', index: " + index + "}}\n" +
-		"    targets:\n      - select: {kind: Service, name: web}\n        fieldPaths: [" + field + "]\n        options: {create: true}\n"
+		"    targets:\n      - select: {kind: Service, name: web}\n        fieldPaths: [\"" + field + "\"]\n        options: {create: true}\n"
 }
 
 // TestCheckText has what of a render goes by more of an image than its text, and what goes by that.
@@ -83,13 +83,16 @@ func TestCheckText(t *testing.T) {
 		"names of several generated": {image, "  - {name: limits-1, literals: [a=b]}\n  - {name: limits-z, literals: [version=c]}\nsortOptions: {order: legacy}\nreplacements:\n  - source: {kind: Service, name: web, fieldPath: spec.template.spec.containers.0.image}\n" +
 			"    targets:\n      - select: {kind: ConfigMap}\n        fieldPaths: [data.version]\n        options: {create: true}\n", ""},
 		"an account of the tag": {"example.test/web:web-1.5.0", replacing(":", "1", "metadata.annotations.share") + "  - source: {kind: Service, name: web, fieldPath: metadata.annotations.share, options: {delimiter: '-', index: 0}}\n" +
-			"    targets:\n      - select: {kind: Service, name: web}\n        fieldPaths: [spec.template.spec.serviceAccountName]\n", "is copied to Service/web /spec/template/spec/serviceAccountName, so that whoever"},
-		"a label":        {image, copied("share=v3.1.0-rc.2", "web", "{op: remove, path: /metadata/labels/networking.knative.dev~1visibility}"), "Service/web /metadata/labels/networking.knative.dev~1visibility"},
-		"a number":       {image, copied("share=v3.1.0-rc.2", "web", `{op: replace, path: /spec/template/spec/containers/0/env/0/value, value: "2"}`), "Service/web /spec/template/spec/containers/0/env/0/value"},
-		"a longer text":  {image, copied("share=v3.1.0-rc.2", "web", "{op: replace, path: /spec/template/spec/serviceAccountName, value: web-rc.2}"), "Service/web /spec/template/spec/serviceAccountName"},
-		"another secret": {image, copied("share=v3.1.0-rc.2", "web", "{op: replace, path: /spec/template/spec/containers/0/envFrom/0/secretRef/name, value: db-adminadmin}"), "Service/web /spec/template/spec/containers/0/envFrom/0/secretRef/name"},
-		"all but one":    {image, copied("share notin (v3.1.0-rc.2)", "web", "{op: replace, path: /spec/template/spec/serviceAccountName, value: admin}"), "Service/web /spec/template/spec/serviceAccountName"},
-		"a Job":          {image, copied("share=v3.1.0-rc.2", "migrate", "{op: replace, path: /spec/template/spec/containers/0/image, value: example.test/miner:v3.1.0-rc.2}"), "Job/migrate /spec/template/spec/containers/0/image"},
+			"    targets:\n      - select: {kind: Service, name: web}\n        fieldPaths: [spec.template.spec.serviceAccountName]\n", "is copied to /spec/template/spec/serviceAccountName, so that whoever"},
+		"a role of the tag":    {"example.test/web:web", replacing(":", "1", `spec.template.metadata.annotations.[iam.amazonaws.com/role]`), "is copied to /spec/template/metadata/annotations/iam.amazonaws.com~1role, so that whoever"},
+		"a version of the tag": {image, replacing(":", "1", `spec.template.metadata.annotations.[app.kubernetes.io/version]`), ""},
+		"a commit of the tag":  {"example.test/web:a1b2c3d-20261101", replacing(":", "1", "metadata.labels.commit"), ""},
+		"a label":              {image, copied("share=v3.1.0-rc.2", "web", "{op: remove, path: /metadata/labels/networking.knative.dev~1visibility}"), "Service/web /metadata/labels/networking.knative.dev~1visibility"},
+		"a number":             {image, copied("share=v3.1.0-rc.2", "web", `{op: replace, path: /spec/template/spec/containers/0/env/0/value, value: "2"}`), "Service/web /spec/template/spec/containers/0/env/0/value"},
+		"a longer text":        {image, copied("share=v3.1.0-rc.2", "web", "{op: replace, path: /spec/template/spec/serviceAccountName, value: web-rc.2}"), "Service/web /spec/template/spec/serviceAccountName"},
+		"another secret":       {image, copied("share=v3.1.0-rc.2", "web", "{op: replace, path: /spec/template/spec/containers/0/envFrom/0/secretRef/name, value: db-adminadmin}"), "Service/web /spec/template/spec/containers/0/envFrom/0/secretRef/name"},
+		"all but one":          {image, copied("share notin (v3.1.0-rc.2)", "web", "{op: replace, path: /spec/template/spec/serviceAccountName, value: admin}"), "Service/web /spec/template/spec/serviceAccountName"},
+		"a Job":                {image, copied("share=v3.1.0-rc.2", "migrate", "{op: replace, path: /spec/template/spec/containers/0/image, value: example.test/miner:v3.1.0-rc.2}"), "Job/migrate /spec/template/spec/containers/0/image"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -23,7 +23,7 @@ type others struct {
 type otherImage struct {
 	entry             string // name of the image that is set
 	name, tag, digest string
-	parts             []string // of its tag
+	parts             []madePart // of its tag
 }
 
 func (i otherImage) String() string {
@@ -92,10 +92,9 @@ func (o *others) add(name string, entry kustomize.Image, shown string) {
 		is.NewName = entry.NewName
 	}
 	made := otherImage{entry: name, name: shownName}
-	var stand []string
-	made.tag, made.parts, stand = otherTag(tag)
-	for i, part := range made.parts {
-		o.texts = append(o.texts, part, stand[i])
+	made.tag, made.parts = otherTag(tag)
+	for _, part := range made.parts {
+		o.texts = append(o.texts, part.made, part.standsFor)
 	}
 	if digest != "" {
 		made.digest = "sha256:" + otherHash()
@@ -128,7 +127,10 @@ func (o others) standFor(was others) (texts []string) {
 			}
 		}
 		for n := range min(len(is.parts), len(then.parts)) {
-			texts = append(texts, is.parts[n], then.parts[n])
+			texts = append(texts, is.parts[n].whole, then.parts[n].whole)
+		}
+		for n := range min(len(is.parts), len(then.parts)) {
+			texts = append(texts, is.parts[n].made, then.parts[n].made)
 		}
 	}
 	if o.revision != "" && was.revision != "" {

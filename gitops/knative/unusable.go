@@ -1,6 +1,7 @@
 package knative
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,45 +37,73 @@ type Version struct {
 	Images, InitImages []string
 }
 
-// TryEdits makes, of the files of what was [Rendered] and in memory, the edits that promotions and
-// rollbacks make, and says why one of them fails or does not show what it is meant to.
-func TryEdits(ctx context.Context, s *State, with Trial) error {
-	if s.unplain != nil {
-		return s.unplain
+// Tried are why edits fail, each in its place; the first is why none can be made.
+type Tried []error
+
+// Failed tells whether one of them fails.
+func (t Tried) Failed() bool {
+	return slices.ContainsFunc(t, func(err error) bool { return err != nil })
+}
+
+// Beside is why one of them fails that was not tried before, or did not fail then. Where none could be made before, nothing is worse.
+func (t Tried) Beside(before Tried) error {
+	if before[0] != nil {
+		return nil
 	}
-	file, kustomization, err := s.Kustomization()
-	if err != nil {
-		return err
-	}
-	if folder, err := kustomize.Folder(s.tree, s.Overlay); err != nil || folder != path.Clean(s.Overlay) {
-		return fmt.Errorf("overlay %s is reached by a symbolic link, expected a folder: no run writes through one", s.Overlay)
-	}
-	for _, name := range []string{file, routePath(s), defaultsPath(s)} {
-		if err := plainFile(s.tree, name); err != nil {
+	for i, err := range t {
+		if err != nil && (i >= len(before) || before[i] == nil) {
 			return err
 		}
 	}
-	if err := tryPatches(s, kustomization); err != nil {
-		return fmt.Errorf("%s: %w", file, err)
-	}
-	read, err := Read(ctx, s.tree, s.Overlay, s.name) // as a run does
+	return nil
+}
+
+// TryEdits makes, of the files of what was [Rendered] and in memory, the edits that promotions and
+// rollbacks make, and says why each of them fails or does not show what it is meant to.
+func TryEdits(ctx context.Context, s *State, with Trial) Tried {
+	read, err := editable(ctx, s)
 	if err != nil {
-		return err
+		return Tried{err}
 	}
-	if err := CheckText(ctx, read); err != nil {
-		return err
-	}
+	tried := Tried{nil, CheckText(ctx, read)}
 	for _, tag := range with.Tags {
-		if err := tryShift(ctx, read, tag); err != nil {
-			return fmt.Errorf("tried with images and revisions that are made up: %w", err)
+		err := tryShift(ctx, read, tag)
+		if err != nil {
+			err = fmt.Errorf("tried with images and revisions that are made up: %w", err)
 		}
+		tried = append(tried, err)
 	}
 	for _, version := range with.Versions {
-		if err := tryReversal(ctx, read, version); err != nil {
-			return fmt.Errorf("tried with a rollback to %s: %w", version.Revision, err)
+		err := tryReversal(ctx, read, version)
+		if err != nil {
+			err = fmt.Errorf("tried with a rollback to %s: %w", version.Revision, err)
+		}
+		tried = append(tried, err)
+	}
+	return tried
+}
+
+// editable is a State as a run reads it, if runs can write its files.
+func editable(ctx context.Context, s *State) (*State, error) {
+	if s.unplain != nil {
+		return nil, s.unplain
+	}
+	file, kustomization, err := s.Kustomization()
+	if err != nil {
+		return nil, err
+	}
+	if folder, err := kustomize.Folder(s.tree, s.Overlay); err != nil || folder != path.Clean(s.Overlay) {
+		return nil, fmt.Errorf("overlay %s is reached by a symbolic link, expected a folder: no run writes through one", s.Overlay)
+	}
+	for _, name := range []string{file, routePath(s), defaultsPath(s)} {
+		if err := plainFile(s.tree, name); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	if err := tryPatches(s, kustomization); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return Read(ctx, s.tree, s.Overlay, s.name)
 }
 
 // plainFile is an error where a file is none that every run can write: a forge's API makes plain
@@ -137,8 +166,8 @@ func tryShift(ctx context.Context, s *State, tag string) error {
 }
 
 // tryReversal gives a revision all traffic, and the template its name and its images: by the names that they have now, and as a
-// rollback sets them where that leads to others. A rollback whose template is another one than the revision's gives it another
-// name, and leaves what people's replacements copy to them.
+// rollback sets them where that leads to others. A rollback whose template is another one than the revision's gives it the name that
+// a promotion would.
 func tryReversal(ctx context.Context, s *State, to Version) error {
 	is := AllImages(s)
 	var set []kustomize.Image
@@ -157,15 +186,21 @@ func tryReversal(ctx context.Context, s *State, to Version) error {
 		all = append(all, back)
 	}
 	for _, next := range all {
-		after, expected, err := tryRoute(ctx, next, to.Revision, Split{Stable: to.Revision}.Targets("", false), "")
-		if err == nil {
-			err = checkRoute(next, after, expected)
-		}
-		if err == nil {
-			err = CheckText(ctx, after)
-		}
+		made, err := next.NextRevision()
 		if err != nil {
 			return err
+		}
+		for _, revision := range []string{to.Revision, made} {
+			after, expected, err := tryRoute(ctx, next, revision, Split{Stable: revision}.Targets("", false), "")
+			if err == nil {
+				err = checkRoute(next, after, expected)
+			}
+			if err == nil {
+				err = CheckTextOf(ctx, s, after)
+			}
+			if err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -191,7 +226,8 @@ func otherImages(s *State) (images []kustomize.Image, err error) {
 		return nil, err
 	}
 	for _, i := range listed.Images {
-		other := "=*:" + otherPart(12)
+		tag, _ := otherTag(cmp.Or(i.NewTag, "v1"))
+		other := "=*:" + tag
 		if i.Digest != "" {
 			other = "=*:*@sha256:" + otherHash()
 		}

@@ -41,21 +41,23 @@ func (p Proposal) unusable(ctx context.Context, was, is *knative.State) error {
 	if gone(is) {
 		return nil
 	}
-	edited := p.isEdited(was, is)
+	edited, isNew := p.isEdited(was, is), gone(was)
 	before, after := knative.Unusable(was), knative.Unusable(is)
-	if edited && after == nil {
-		after = knative.TryEdits(ctx, is, p.trial(is))
-	}
-	if edited && after == nil && before == nil {
-		return pinned(ctx, p, is.Overlay, is.Service())
-	}
-	if after != nil && edited && before == nil {
-		before = knative.TryEdits(ctx, was, p.trial(is))
-	}
-	if before != nil && !(edited && gone(was)) {
+	switch {
+	case before != nil && !(edited && isNew):
 		return nil
+	case after != nil, !edited:
+		return after
 	}
-	return after
+	with := p.trial(is)
+	tried, earlier := knative.TryEdits(ctx, is, with), make(knative.Tried, 1)
+	if tried.Failed() && !isNew {
+		earlier = knative.TryEdits(ctx, was, with)
+	}
+	if err := tried.Beside(earlier); err != nil || isNew {
+		return err
+	}
+	return pinned(ctx, p, is.Overlay, is.Service())
 }
 
 // pinned is why an image that runs could set is one that no run can set any more, as where a replacement sets it after them. One that

@@ -16,6 +16,7 @@ import (
 	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/pipeline"
 	"github.com/acme/knative-promote/promote/proposal"
+	"github.com/acme/knative-promote/promote/record"
 	"github.com/acme/knative-promote/promote/setting"
 )
 
@@ -58,48 +59,69 @@ func baseOf(ctx context.Context, t task.Task, repo *task.Branch, merged gitops.S
 }
 
 // changedByBoth are the overlays, and else the files, that a branch has changed as well as a commit which has left it: what reads
-// their files in either, as the pipeline file names some. Git merges what is moved on one side and changed on the other where it has been moved to.
+// their files in either, as the pipeline file names some. Git merges what is moved on one side and changed on the other where it has
+// been moved to. On what runs have changed on the branch no more depends than its text.
 func changedByBoth(c proposal.Settings, base, head, tip gitops.Snapshot) ([]string, error) {
-	var changed, overlays [2][]string
-	deployed, err := proposal.Deployed(c.Guards.Keys, tip, head)
-	for i, to := range []gitops.Snapshot{head, tip} {
-		if err == nil {
-			changed[i], err = gitops.Changed(base, to)
-		}
-		if err == nil {
-			overlays[i], _, err = kustomize.Touched(head.Tree, tip.Tree, slices.DeleteFunc(slices.Clone(changed[i]), func(file string) bool { return ofRuns(base, to, file) }), deployed)
-		}
-	}
+	mine, err := gitops.Changed(base, head)
 	if err != nil {
 		return nil, err
+	}
+	all, err := gitops.Changed(base, tip)
+	if err != nil {
+		return nil, err
+	}
+	theirs := slices.DeleteFunc(slices.Clone(all), func(file string) bool { return ofRuns(base, tip, all, file) })
+	deployed, err := proposal.Deployed(c.Guards.Keys, tip, head)
+	if err != nil {
+		return nil, err
+	}
+	var overlays [2][]string
+	for i, changed := range [][]string{mine, theirs} {
+		if overlays[i], _, err = kustomize.Touched(head.Tree, tip.Tree, changed, deployed); err != nil {
+			return nil, err
+		}
 	}
 	if both := inBoth(overlays[0], overlays[1]); len(both) > 0 {
 		return both, nil
 	}
-	both := inBoth(changed[0], changed[1])
-	for i, other := range [][]string{changed[1], changed[0]} {
-		if len(other) > 0 && slices.Contains(changed[i], pipeline.Name) { // which names files that others may change
-			return []string{pipeline.Name}, nil
-		}
+	if len(mine) > 0 && len(theirs) > 0 && (slices.Contains(mine, pipeline.Name) || slices.Contains(theirs, pipeline.Name)) {
+		return []string{pipeline.Name + ", or what that may name,"}, nil
 	}
-	for i, other := range []gitops.Snapshot{tip, head} {
-		both = append(both, slices.DeleteFunc(changed[i], func(file string) bool { return !isIn(base, path.Dir(file)) || isIn(other, path.Dir(file)) })...)
+	both := inBoth(mine, all)
+	moved := func(changed []string, other gitops.Snapshot) []string {
+		return slices.DeleteFunc(slices.Clone(changed), func(file string) bool { return !isIn(base, path.Dir(file)) || isIn(other, path.Dir(file)) })
 	}
+	both = slices.Concat(both, moved(mine, tip), moved(all, head))
 	slices.Sort(both)
 	return slices.Compact(both), nil
 }
 
-// ofRuns tells whether a change of a file is what runs make of it: nothing that is rendered depends on more of that than its text.
-func ofRuns(from, to gitops.Snapshot, file string) bool {
+// ofRuns tells whether a file among those that a branch has changed is one that runs have: the record of an overlay with what is
+// beside it, and in its kustomization the tags of images that were there.
+func ofRuns(from, to gitops.Snapshot, changed []string, file string) bool {
+	recorded := func(file string) bool {
+		text, err := knative.ReadRecord(to.Tree, path.Dir(file), knative.OwnedBy(file))
+		if err != nil || knative.OwnedBy(file) == "" {
+			return false
+		}
+		r, err := record.Parse(text)
+		return err == nil && r.Exists()
+	}
 	if knative.Own(file) {
-		return true
+		return recorded(file)
+	}
+	beside := func(other string) bool {
+		return path.Dir(other) == path.Dir(file) && knative.Own(other) && recorded(other)
+	}
+	if !kustomize.IsFile(file) || !slices.ContainsFunc(changed, beside) {
+		return false
 	}
 	was, err := fs.ReadFile(from.Tree, file)
-	if err != nil || !kustomize.IsFile(file) {
+	if err != nil {
 		return false
 	}
 	is, err := fs.ReadFile(to.Tree, file)
-	return err == nil && kustomize.SameButTags(was, is, knative.Own)
+	return err == nil && kustomize.SameButTags(was, is)
 }
 
 func inBoth(a, b []string) []string {
