@@ -54,7 +54,7 @@ func (p Proposal) unusable(ctx context.Context, was, is *knative.State) error {
 	if tried.Failed() && !isNew {
 		earlier = knative.TryEdits(ctx, was, with)
 	}
-	if err := tried.Beside(earlier); err != nil || isNew {
+	if err := tried.Beside(earlier); err != nil || isNew || tried.Failed() {
 		return err
 	}
 	return pinned(ctx, p, is.Overlay, is.Service())
