@@ -97,13 +97,19 @@ func checkOwn(_, after *State, expected Expected) error {
 
 // Foreign are the fields that the tool's own files change and that are not the tool's.
 func Foreign(s *State) []string {
+	own := ownFields(s)
+	return slices.DeleteFunc(differences("", map[string]any(s.plain.withTemplateMetadata()), map[string]any(s.service.withTemplateMetadata())),
+		func(field string) bool { return below(field, own) })
+}
+
+// ownFields are those of the Service that the tool's own files may set.
+func ownFields(s *State) []string {
 	ops, _ := defaultsInTree(s) // those that are the tool's
 	own := []string{"/spec/traffic", "/spec/template/metadata/name"}
 	for _, op := range ops {
 		own = append(own, op.Path)
 	}
-	return slices.DeleteFunc(differences("", map[string]any(s.plain.withTemplateMetadata()), map[string]any(s.service.withTemplateMetadata())),
-		func(field string) bool { return below(field, own) })
+	return own
 }
 
 func checkImages(_, after *State, expected Expected) error {
@@ -177,17 +183,12 @@ func checkTags(before, after *State, traffic []servingv1.TrafficTarget) error {
 	if err != nil {
 		return err
 	}
+	room := maxName - len("-") - len(after.name)
 	for _, t := range traffic {
-		if !HasRoom(after, t.Tag) && !HasTag(old, t.Tag) {
+		if len(t.Tag) > room && !HasTag(old, t.Tag) {
 			return fmt.Errorf("the tag %q and the name of Service %s make a host name of more than %d characters, which Knative cannot serve: the tag may have %d",
-				t.Tag, after.name, maxName, max(roomForTags(after), 0))
+				t.Tag, after.name, maxName, max(room, 0))
 		}
 	}
 	return nil
 }
-
-// HasRoom tells whether a tag and the name of the Service make a host name that Knative can serve.
-func HasRoom(s *State, tag string) bool { return len(tag) <= roomForTags(s) }
-
-// roomForTags is how many characters a tag may have.
-func roomForTags(s *State) int { return maxName - len("-") - len(s.name) }

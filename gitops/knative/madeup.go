@@ -1,10 +1,14 @@
 package knative
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
 // The letters and digits of what is made up. Words with these letters alone are in no language.
@@ -81,4 +85,134 @@ func otherTag(tag string) (other string, parts []madePart) {
 		return begins + made
 	})
 	return other, parts
+}
+
+// others are what is made up in the place of what a State has, and the State with that.
+type others struct {
+	state    *State
+	images   []otherImage
+	set      []kustomize.Image // that make them
+	unset    []kustomize.Image // those that run and that no entry has set yet, so that other objects may run another tag of the same
+	revision string            // of the template; empty: it is as it was
+	texts    []string          // each that is made up, and what it stands for
+}
+
+// An otherImage is made up, as containers show it.
+type otherImage struct {
+	entry             string // name of the image that is set
+	name, tag, digest string
+	parts             []madePart // of its tag
+}
+
+func (i otherImage) String() string {
+	text := i.name
+	if i.tag != "" {
+		text += ":" + i.tag
+	}
+	if i.digest != "" {
+		text += "@" + i.digest
+	}
+	return text
+}
+
+// String names the images.
+func (o others) String() string {
+	var names []string
+	for _, image := range o.images {
+		names = append(names, image.entry)
+	}
+	return list(names)
+}
+
+// otherTags are other ones for the images of these names.
+func otherTags(s *State, names []string) (o others, err error) {
+	entries, err := imageEntries(s)
+	if err != nil {
+		return o, err
+	}
+	if len(names) == 0 {
+		names = namesOf(s, entries)
+	}
+	for _, name := range names {
+		entry, there, err := kustomize.Entry(entries, name)
+		if err != nil {
+			return o, fmt.Errorf("image %s: %w", name, err)
+		}
+		if !there {
+			entry = kustomize.Image{Name: name}
+		}
+		if i := slices.IndexFunc(AllImages(s), entry.Shows); i >= 0 { // else somebody else sets it
+			o.add(name, entry, AllImages(s)[i])
+		}
+	}
+	return o, nil
+}
+
+// namesOf are the names by which the images that run can be set.
+func namesOf(s *State, entries []kustomize.Image) (names []string) {
+	for _, image := range AllImages(s) {
+		name, _, _ := kustomize.SplitImage(image)
+		if i := slices.IndexFunc(entries, func(e kustomize.Image) bool { return e.Shows(image) }); i >= 0 {
+			name = entries[i].Name
+		}
+		if _, err := kustomize.ParseImage(name + ":x"); err == nil && !slices.Contains(names, name) { // others no run can set
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// add is another image in the place of one that runs by an entry.
+func (o *others) add(name string, entry kustomize.Image, shown string) {
+	shownName, tag, digest := kustomize.SplitImage(shown)
+	is := kustomize.Image{Name: name, NewTag: tag, Digest: digest}
+	if name == entry.Name {
+		is.NewName = entry.NewName
+	}
+	made := otherImage{entry: name, name: shownName}
+	made.tag, made.parts = otherTag(tag)
+	for _, part := range made.parts {
+		o.texts = append(o.texts, part.made, part.standsFor)
+	}
+	if digest != "" {
+		made.digest = "sha256:" + otherHash()
+		o.texts = append(o.texts, made.digest, digest, strings.TrimPrefix(made.digest, "sha256:"), strings.TrimPrefix(digest, "sha256:"))
+	}
+	if tag == "" && digest == "" {
+		made.tag = otherPart(12)
+		o.texts = append(o.texts, ":"+made.tag, "")
+	}
+	set := is
+	set.NewTag, set.Digest = made.tag, made.digest
+	o.images, o.set = append(o.images, made), append(o.set, set)
+	if entry.NewTag == "" && entry.Digest == "" && cmp.Or(tag, digest) != "" {
+		o.unset = append(o.unset, is)
+	}
+}
+
+// standFor are what is made up, with what was made up before in its place: as a whole first, and else part by part.
+func (o others) standFor(was others) (texts []string) {
+	for _, is := range o.images {
+		i := slices.IndexFunc(was.images, func(then otherImage) bool { return then.entry == is.entry })
+		if i < 0 {
+			continue
+		}
+		then := was.images[i]
+		texts = append(texts, is.String(), then.String())
+		for _, two := range [][2]string{{is.tag, then.tag}, {is.digest, then.digest}} {
+			if two[0] != "" && two[1] != "" {
+				texts = append(texts, two[0], two[1])
+			}
+		}
+		for n := range min(len(is.parts), len(then.parts)) {
+			texts = append(texts, is.parts[n].whole, then.parts[n].whole)
+		}
+		for n := range min(len(is.parts), len(then.parts)) {
+			texts = append(texts, is.parts[n].made, then.parts[n].made)
+		}
+	}
+	if o.revision != "" && was.revision != "" {
+		texts = append(texts, o.revision, was.revision)
+	}
+	return texts
 }

@@ -85,15 +85,21 @@ func Rendered(ctx context.Context, tree fs.FS, overlay string, manifest []byte, 
 
 // withFiles returns the State with these files edited too, rendered again.
 func withFiles(ctx context.Context, s *State, files map[string][]byte) (*State, error) {
+	next := editedTo(s, files)
+	if err := render(ctx, next); err != nil {
+		return nil, fmt.Errorf("overlay %s: %w", s.Overlay, err)
+	}
+	return next, nil
+}
+
+// editedTo is the State with these files edited too, not yet rendered.
+func editedTo(s *State, files map[string][]byte) *State {
 	next := &State{Overlay: s.Overlay, tree: s.tree, name: s.name, files: maps.Clone(s.files)}
 	if next.files == nil {
 		next.files = map[string][]byte{}
 	}
 	maps.Copy(next.files, files)
-	if err := render(ctx, next); err != nil {
-		return nil, fmt.Errorf("overlay %s: %w", s.Overlay, err)
-	}
-	return next, nil
+	return next
 }
 
 func render(ctx context.Context, s *State) (err error) {

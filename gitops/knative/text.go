@@ -17,28 +17,22 @@ import (
 // for one tag alone, or for all but one, by what a replacement copies of it, and a diff shows nothing of that before the tag is
 // set. Names are those of the images that are set; empty: of all that run.
 func CheckText(ctx context.Context, s *State, names ...string) error {
-	_, err := tried(ctx, s, names)
+	_, err := withOthers(ctx, s, names)
 	return err
 }
 
 // CheckTextOf is the same of what an edit makes of a State with other images, and of the two beside each other: a patch may be meant
 // for tags of another form.
 func CheckTextOf(ctx context.Context, before, after *State, names ...string) error {
-	was, err := tried(ctx, before, names)
+	was, err := withOthers(ctx, before, names)
 	if err != nil {
 		return err
 	}
-	is, err := tried(ctx, after, names)
+	is, err := withOthers(ctx, after, names)
 	if err != nil {
 		return err
 	}
-	own := []string{"/spec/traffic", "/spec/template/metadata/name"}
-	for _, s := range []*State{before, after} {
-		ops, _ := defaultsInTree(s) // those that are the tool's
-		for _, op := range ops {
-			own = append(own, op.Path)
-		}
-	}
+	own := slices.Concat(ownFields(before), ownFields(after))
 	different, err := unlike(was.state, is.state, is.standFor(was), own...)
 	different = slices.DeleteFunc(different, func(changed string) bool { // a part of the one form may be the whole of the other
 		field, ofService := strings.CutPrefix(changed, after.service.id()+" ")
@@ -51,14 +45,14 @@ func CheckTextOf(ctx context.Context, before, after *State, names ...string) err
 		after.Overlay, is, list(different))
 }
 
-// tried are others in a State, whose render they do not change but for their text.
-func tried(ctx context.Context, s *State, names []string) (o others, err error) {
+// withOthers are others in a State, whose render they do not change but for their text.
+func withOthers(ctx context.Context, s *State, names []string) (o others, err error) {
 	if o, err = otherTags(s, names); err != nil {
 		return o, err
 	}
-	o.state, err = s.SetImages(ctx, o.set)
+	routed, err := o.route(s)
 	if err == nil {
-		err = o.route(ctx)
+		o.state, err = routed.SetImages(ctx, o.set)
 	}
 	if err == nil && len(o.unset) > 0 {
 		s, err = s.SetImages(ctx, o.unset)
@@ -119,19 +113,18 @@ var (
 	versionName    = regexp.MustCompile(`(?i)(version|tag|image|commit|sha|digest|release|build|revision|chart)[^/~]*$`)
 )
 
-// route puts other revisions and other traffic into the tool's own patch, where there is one.
-func (o *others) route(ctx context.Context) error {
-	s := o.state
+// route is a State with other revisions and other traffic in the tool's own patch, where there is one, not yet rendered.
+func (o *others) route(s *State) (*State, error) {
 	if contentOf(s, routePath(s)) == nil || s.Revision() == "" {
-		return nil
+		return s, nil
 	}
 	traffic, err := s.Traffic()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	target, err := PatchTarget(s)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	known := map[string]string{}
 	another := func(revision string) string {
@@ -152,8 +145,7 @@ func (o *others) route(ctx context.Context) error {
 		}
 		traffic[i].Percent = &share
 	}
-	o.state, err = withFiles(ctx, s, map[string][]byte{routePath(s): patchFile(target.Name, o.revision, traffic, nil)})
-	return err
+	return editedTo(s, map[string][]byte{routePath(s): patchFile(target.Name, o.revision, traffic, nil)}), nil
 }
 
 // generated is the name of a ConfigMap or Secret with the hash of its content, as kustomize makes it.

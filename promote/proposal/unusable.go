@@ -94,10 +94,8 @@ func imageEffects(ctx context.Context, at gitops.Snapshot, overlay, service stri
 // and the versions of the record.
 func (p Proposal) trial(s *knative.State) knative.Trial {
 	with := knative.Trial{Tags: []string{p.settings.CandidateTag}}
-	for _, said := range p.is.File.Said("candidate-tag") { // also what other services have
-		if knative.HasRoom(s, said.Text) {
-			with.Tags = append(with.Tags, said.Text)
-		}
+	for _, said := range p.is.File.Said("candidate-tag") {
+		with.Tags = append(with.Tags, said.Text)
 	}
 	has, err := record.Parse(s.Record())
 	if err == nil && has.Exists() {
