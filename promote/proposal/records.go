@@ -176,9 +176,6 @@ func (t transition) notByRuns(c Settings) string {
 	return t.contradicted(c.CandidateTag)
 }
 
-// mostLooked is how many commits are looked at that may have had a record: anybody can write messages that lead to others.
-const mostLooked = 100
-
 // had is the commit that had a record as the branch's tip, as what a git revert brings: messages lead to those of its promotion,
 // and the branch's own record to what it had before the next one. The zero Snapshot: there is none, or nobody can tell.
 func (t transition) had(ctx context.Context, pull Pull) (gitops.Snapshot, error) {
@@ -202,7 +199,7 @@ func (t transition) had(ctx context.Context, pull Pull) (gitops.Snapshot, error)
 		commits = append(commits, message.Tip)
 	}
 	commits = slices.Compact(commits) // one merge may have brought several
-	for _, commit := range commits[:min(len(commits), mostLooked)] {
+	for _, commit := range commits[:min(len(commits), runs.LookedLimit)] {
 		then, err := pull.Commits.At(ctx, commit)
 		switch {
 		case errors.Is(err, remote.ErrNotFound):

@@ -120,12 +120,12 @@ func takenOut(now, made record.Record, run string, whole bool) error {
 	return nil
 }
 
-// lookedLimit is how many commits are looked at whose messages lead to them: anybody can write
+// LookedLimit is how many commits are looked at whose messages lead to them: anybody can write
 // messages that lead to commits without what they say, and nobody can tell then.
-const lookedLimit = 100
+const LookedLimit = 100
 
 // errTooMany is the error of messages that lead nowhere.
-var errTooMany = fmt.Errorf("over %d commits behind the branch's tip say in their messages what is to be looked for", lookedLimit)
+var errTooMany = fmt.Errorf("over %d commits behind the branch's tip say in their messages what is to be looked for", LookedLimit)
 
 // A RevertedRecord is that of a promotion that Git shows no more, or less of.
 type RevertedRecord struct {
@@ -198,7 +198,7 @@ func recordsOf(ctx context.Context, commits Commits, at plan.Situation, message 
 		if commit == "" || looked[commit] {
 			continue
 		}
-		if looked[commit] = true; len(looked) > lookedLimit {
+		if looked[commit] = true; len(looked) > LookedLimit {
 			return nil, errTooMany
 		}
 		then, err := commits.At(ctx, commit)

@@ -69,8 +69,12 @@ func unprovenBy(ctx context.Context, i *Taken, tip gitops.Snapshot, s record.Sou
 		return "it was not good with them for long enough"
 	}
 	if n == 0 {
-		was = now.Record // and not what anybody has made of it
-	} else if on, err := i.Has.known(ctx, s.Commit); len(i.Checks) > 0 && !on {
+		return uncheckedThen(ctx, i, of, now.Record) // and not what anybody has made of it
+	}
+	if len(i.Checks) == 0 {
+		return ""
+	}
+	if on, err := i.Has.known(ctx, s.Commit); !on {
 		return nobodyCanTell(cmp.Or(err, fmt.Errorf("no commit %.10s is found on the branch, whose record names the commit that has the statuses", s.Commit)))
 	}
 	return uncheckedThen(ctx, i, of, was)

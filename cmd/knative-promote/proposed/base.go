@@ -26,7 +26,7 @@ import (
 // goes by what the two have in common. Where nobody can tell that, the branch's tip shows no less.
 // A pull request to another branch may be one to the branch a moment later, with what a forge has noted
 // of its commit.
-func baseOf(ctx context.Context, t task.Task, repo *task.Branch, merged gitops.Snapshot) (gitops.Snapshot, error) {
+func baseOf(ctx context.Context, t task.Task, repo *task.Branch, merged, tip gitops.Snapshot) (gitops.Snapshot, error) {
 	w, branch, head := t.Workflow, t.Settings.Remote.Branch, merged.Commit
 	if w.BaseRef != "" && w.BaseRef != branch {
 		return gitops.Snapshot{}, setting.Bad("branch: %q: pull request %d is to be merged into %q; expected the branch that Argo CD syncs, or a workflow for pull requests to that alone", branch, w.PullRequest, w.BaseRef)
@@ -39,10 +39,6 @@ func baseOf(ctx context.Context, t task.Task, repo *task.Branch, merged gitops.S
 		return gitops.Snapshot{}, setting.Bad("branch: %q: there is not one commit alone, among those that are looked at, at which the checked-out commit %.10s has left it, so that nobody sees what their merge makes: "+
 			"expected what is up to date there; merge the branch into it, or rebase it", branch, head.Hash)
 	}
-	if err != nil {
-		return gitops.Snapshot{}, err
-	}
-	tip, err := repo.Tip(ctx)
 	if err != nil || common == "" || common == tip.Commit.Hash {
 		return tip, err
 	}
@@ -70,7 +66,7 @@ func changedByBoth(c proposal.Settings, base, head, tip gitops.Snapshot) ([]stri
 	if err != nil {
 		return nil, err
 	}
-	theirs := slices.DeleteFunc(slices.Clone(all), func(file string) bool { return ofRuns(base, tip, all, file) })
+	theirs := notOfRuns(base, tip, all)
 	deployed, err := proposal.Deployed(c.Guards.Keys, tip, head)
 	if err != nil {
 		return nil, err
@@ -96,26 +92,30 @@ func changedByBoth(c proposal.Settings, base, head, tip gitops.Snapshot) ([]stri
 	return slices.Compact(both), nil
 }
 
-// ofRuns tells whether a file among those that a branch has changed is one that runs have: the record of an overlay with what is
-// beside it, and in its kustomization the tags of images that were there.
-func ofRuns(from, to gitops.Snapshot, changed []string, file string) bool {
-	recorded := func(file string) bool {
-		text, err := knative.ReadRecord(to.Tree, path.Dir(file), knative.OwnedBy(file))
-		if err != nil || knative.OwnedBy(file) == "" {
-			return false
+// notOfRuns are the files among those that a branch has changed that no run has: the record of an overlay with what is beside it, and
+// in its kustomization the tags of images that were there.
+func notOfRuns(from, to gitops.Snapshot, changed []string) []string {
+	recorded := map[string]bool{} // files, and their folders
+	for _, file := range changed {
+		if service := knative.OwnedBy(file); service != "" && hasRecord(to, path.Dir(file), service) {
+			recorded[file], recorded[path.Dir(file)] = true, true
 		}
-		r, err := record.Parse(text)
-		return err == nil && r.Exists()
 	}
-	if knative.Own(file) {
-		return recorded(file)
-	}
-	beside := func(other string) bool {
-		return path.Dir(other) == path.Dir(file) && knative.Own(other) && recorded(other)
-	}
-	if !kustomize.IsFile(file) || !slices.ContainsFunc(changed, beside) {
+	return slices.DeleteFunc(slices.Clone(changed), func(file string) bool {
+		return recorded[file] || recorded[path.Dir(file)] && kustomize.IsFile(file) && sameButTags(from, to, file)
+	})
+}
+
+func hasRecord(at gitops.Snapshot, overlay, service string) bool {
+	text, err := knative.ReadRecord(at.Tree, overlay, service)
+	if err != nil {
 		return false
 	}
+	r, err := record.Parse(text)
+	return err == nil && r.Exists()
+}
+
+func sameButTags(from, to gitops.Snapshot, file string) bool {
 	was, err := fs.ReadFile(from.Tree, file)
 	if err != nil {
 		return false

@@ -81,11 +81,12 @@ func compared(ctx context.Context, t task.Task) (proposal.Pull, error) {
 	if err != nil {
 		return pull, err
 	}
-	if pull.Base, err = baseOf(ctx, t, repo, pull.Merged); err != nil {
+	tip, err := repo.Tip(ctx)
+	if err != nil {
 		return pull, err
 	}
-	tip, err := repo.Tip(ctx)
 	pull.Tip = tip.Commit.Hash
+	pull.Base, err = baseOf(ctx, t, repo, pull.Merged, tip)
 	return pull, err
 }
 
