@@ -36,7 +36,7 @@ func CheckTextOf(ctx context.Context, before, after *State, names ...string) err
 	different, err := unlike(was.state, is.state, is.standFor(was), own...)
 	different = slices.DeleteFunc(different, func(changed string) bool { // a part of the one form may be the whole of the other
 		field, ofService := strings.CutPrefix(changed, after.service.id()+" ")
-		return ofService && mayFollow(is.state.service, field)
+		return ofService && mayFollow(field, was.state.service, is.state.service)
 	})
 	if err != nil || len(different) == 0 {
 		return err
@@ -70,7 +70,7 @@ func withOthers(ctx context.Context, s *State, names []string) (o others, err er
 	}
 	if follows := o.following(s); len(follows) > 0 {
 		return o, fmt.Errorf("overlay %s: text of a tag, a digest or a revision's name is copied to %s, so that whoever names those decides what stands there: "+
-			"only tags of images, and labels, annotations and environment values that are called a version, tag, image, commit, digest, release or build may follow them", s.Overlay, list(follows))
+			"only tags of images, also in annotations that are called so, and labels, annotations and environment values that are called a version, tag, commit, digest, release or build may follow them", s.Overlay, list(follows))
 	}
 	return o, nil
 }
@@ -79,38 +79,45 @@ func withOthers(ctx context.Context, s *State, names []string) (o others, err er
 // would decide of the pod's rights, or whose image runs beside.
 func (o others) following(s *State) []string {
 	was, is := s.service.withTemplateMetadata(), o.state.service.withTemplateMetadata()
-	texts := generatedNames(s, o.state)
+	texts := strings.NewReplacer(generatedNames(s, o.state)...)
 	return slices.DeleteFunc(differences("", map[string]any(was), map[string]any(is)), func(field string) bool {
 		then, _ := was.value(field)
 		now, _ := is.value(field)
-		text := strings.NewReplacer(texts...).Replace(fmt.Sprint(now))
-		if below(field, []string{"/spec/traffic", "/spec/template/metadata/name"}) || text == fmt.Sprint(then) {
-			return true
-		}
-		if containerImage.MatchString(field) {
-			name, _, _ := kustomize.SplitImage(fmt.Sprint(then))
-			other, _, _ := kustomize.SplitImage(text)
-			return name == other
-		}
-		return mayFollow(is, field)
+		return below(field, []string{"/spec/traffic", "/spec/template/metadata/name"}) ||
+			texts.Replace(fmt.Sprint(now)) == fmt.Sprint(then) || mayFollow(field, was, is)
 	})
 }
 
-// mayFollow tells whether a field of the Service is called as what follows a tag.
-func mayFollow(service object, field string) bool {
+// mayFollow tells whether a field of the Service may be as it is in two renders with different tags: it stands where tags do and is
+// called so, and an image is still of the same name. An injector may run the image of an annotation.
+func mayFollow(field string, was, is object) bool {
 	called := field[strings.LastIndex(field, "/")+1:]
 	if owner, isValue := strings.CutSuffix(field, "/value"); isValue {
-		name, _ := service.value(owner + "/name")
+		name, _ := is.value(owner + "/name")
 		called = fmt.Sprint(name)
 	}
-	return ofVersion.MatchString(field) && versionName.MatchString(called)
+	then, _ := was.value(field)
+	now, _ := is.value(field)
+	image, other := fmt.Sprint(then), fmt.Sprint(now)
+	name, _, _ := kustomize.SplitImage(image)
+	otherName, _, _ := kustomize.SplitImage(other)
+	switch {
+	case containerImage.MatchString(field):
+		return name == otherName
+	case !ofVersion.MatchString(field):
+		return false
+	case versionName.MatchString(called) && !strings.Contains(image+other, "/"):
+		return true
+	}
+	return (versionName.MatchString(called) || imageName.MatchString(called)) && name == otherName
 }
 
 // What may follow a tag: by where it stands, and by what it is called.
 var (
 	containerImage = regexp.MustCompile(`^/spec/template/spec/(containers|initContainers)/\d+/image$`)
 	ofVersion      = regexp.MustCompile(`^/(spec/template/)?metadata/(labels|annotations)/[^/]+$|^/spec/template/spec/(containers|initContainers)/\d+/env/\d+/value$`)
-	versionName    = regexp.MustCompile(`(?i)(version|tag|image|commit|sha|digest|release|build|revision|chart)[^/~]*$`)
+	versionName    = regexp.MustCompile(`(?i)(version|tag|commit|sha|digest|release|build|revision|chart)[^/~]*$`)
+	imageName      = regexp.MustCompile(`(?i)image[^/~]*$`)
 )
 
 // route is a State with other revisions and other traffic in the tool's own patch, where there is one, not yet rendered.

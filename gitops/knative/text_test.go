@@ -62,6 +62,15 @@ func replacing(delimiter, index, field string) string {
 		"    targets:\n      - select: {kind: Service, name: web}\n        fieldPaths: [\"" + field + "\"]\n        options: {create: true}\n"
 }
 
+// into has the tag copied to a part of an annotation of the pods.
+func into(delimiter, index, name, value string) string {
+	return "patches:\n  - patch: |-\n      apiVersion: serving.knative.dev/v1\n      kind: Service\n      metadata: {name: web}\n" +
+		"      spec: {template: {metadata: {annotations: {" + name + ": '" + value + "'}}}}\n" +
+		"replacements:\n  - source: {kind: Service, name: web, fieldPath: spec.template.spec.containers.0.image, options: {delimiter: ':', index: 1}}\n" +
+		"    targets:\n      - select: {kind: Service, name: web}\n        fieldPaths: ['spec.template.metadata.annotations.[" + name + "]']\n" +
+		"        options: {delimiter: '" + delimiter + "', index: " + index + "}\n"
+}
+
 // TestCheckText has what of a render goes by more of an image than its text, and what goes by that.
 func TestCheckText(t *testing.T) {
 	t.Parallel()
@@ -82,6 +91,13 @@ func TestCheckText(t *testing.T) {
 		"two entries for one":      {"one", "images:\n  - {name: one, newName: example.test/web, newTag: v1}\n  - {name: two, newName: example.test/web, newTag: v1}\n", ""},
 		"names of several generated": {image, "  - {name: limits-1, literals: [a=b]}\n  - {name: limits-z, literals: [version=c]}\nsortOptions: {order: legacy}\nreplacements:\n  - source: {kind: Service, name: web, fieldPath: spec.template.spec.containers.0.image}\n" +
 			"    targets:\n      - select: {kind: ConfigMap}\n        fieldPaths: [data.version]\n        options: {create: true}\n", ""},
+		"an injector's image": {"example.test/web:acme", into("/", "1", "sidecar.istio.io/proxyImage", "ghcr.io/acme/proxy:1.24"),
+			"is copied to /spec/template/metadata/annotations/sidecar.istio.io~1proxyImage, so that whoever"},
+		"an injector's short image": {"example.test/web:acme", into(":", "0", "sidecar.istio.io/proxyImage", "acme:1.24"),
+			"is copied to /spec/template/metadata/annotations/sidecar.istio.io~1proxyImage, so that whoever"},
+		"an injector's tag":         {"example.test/web:1.24", into(":", "1", "sidecar.istio.io/proxyImage", "ghcr.io/acme/proxy:1.24"), ""},
+		"an address of a release":   {"example.test/web:acme", into("/", "3", "example.test/release", "https://example.test/acme"),
+			"is copied to /spec/template/metadata/annotations/example.test~1release, so that whoever"},
 		"an account of the tag": {"example.test/web:web-1.5.0", replacing(":", "1", "metadata.annotations.share") + "  - source: {kind: Service, name: web, fieldPath: metadata.annotations.share, options: {delimiter: '-', index: 0}}\n" +
 			"    targets:\n      - select: {kind: Service, name: web}\n        fieldPaths: [spec.template.spec.serviceAccountName]\n", "is copied to /spec/template/spec/serviceAccountName, so that whoever"},
 		"a role of the tag":    {"example.test/web:web", replacing(":", "1", `spec.template.metadata.annotations.[iam.amazonaws.com/role]`), "is copied to /spec/template/metadata/annotations/iam.amazonaws.com~1role, so that whoever"},
