@@ -76,6 +76,7 @@ func (c trouble) show(t *testing.T, name string) {
 	case c.with == nil:
 		s.paste(found.Fix)
 	}
+	s.syncAgain(c.inputs...)
 	inputs := slices.Concat(c.inputs, c.with)
 	s.findsNot(rule, inputs...)
 	if c.gone != nil {
@@ -106,6 +107,22 @@ func (s *site) finds(rule string, inputs ...string) event.Finding {
 		return len(found) > 0
 	}, inputs)
 	return found[0]
+}
+
+// syncAgain does what `check` says of a sync that is tried again as it was before the fix, as Argo CD 3.5 does by itself, and of one
+// that has failed: the first keeps the second from being started.
+func (s *site) syncAgain(inputs ...string) {
+	s.Helper()
+	for _, problem := range []string{"is tried again", "has failed"} {
+		s.check("has said of the sync", func(all []event.Finding) bool {
+			for _, f := range all {
+				if (f.Rule == "operation" || f.Rule == "out-of-sync") && strings.Contains(f.Problem, problem) {
+					s.paste(f.Fix)
+				}
+			}
+			return true
+		}, inputs)
+	}
 }
 
 // findsNot waits until `check` does not find a rule.
