@@ -180,10 +180,19 @@ func (w *waiting) askToMerge(ctx context.Context) error {
 	return errWaiting
 }
 
-// closed is how it ends with a pull request that somebody has closed.
+// closed is how it ends with a pull request that somebody has closed. Where a later one for the target is open, that
+// may have taken its place, which the branch shows once it is merged.
 func (w *waiting) closed(ctx context.Context) (gitops.Commit, error) {
 	if tip, there, err := tipShows(ctx, w); err != nil || there {
 		return tip.Commit, err
+	}
+	open, err := w.openFor(ctx, w.Proposal)
+	if err != nil {
+		return gitops.Commit{}, w.unanswered(ctx, err)
+	}
+	if open = newestFirst(open); len(open) > 0 && open[0].Number > w.pull.Number {
+		w.say(fmt.Sprintf("it is closed, and #%d is open for the target", open[0].Number))
+		return gitops.Commit{}, errWaiting
 	}
 	return gitops.Commit{}, &NotMergedError{Pull: w.pull, Reason: "somebody has closed it"}
 }
