@@ -52,10 +52,20 @@ func TestBehind(t *testing.T) {
 	}
 }
 
-// TestBehindAMerge tells what a merged pull request has brought from what the branch has been at.
+// TestBehindAMerge tells what a merged pull request has brought from what the branch has been at, whatever the server gives out.
 func TestBehindAMerge(t *testing.T) {
 	t.Parallel()
-	s := serve(t, gittest.Repository{}, infra(), nil)
+	for name, of := range map[string]gittest.Repository{"partial": {}, "whole": {NoFilter: true, NoHashWants: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			lookBehindAMerge(t, of)
+		})
+	}
+}
+
+func lookBehindAMerge(t *testing.T, of gittest.Repository) {
+	t.Helper()
+	s := serve(t, of, infra(), nil)
 	base := strings.TrimSpace(s.git(t, "rev-parse", "main"))
 	commit := func(message string, parents ...string) string {
 		args := []string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com", "commit-tree", "main^{tree}", "-m", message}
@@ -68,6 +78,7 @@ func TestBehindAMerge(t *testing.T) {
 	merge := commit("Merge", base, side)
 	tip := commit("Tip\n\nKey: 1\nPromotion: tip", merge)
 	s.git(t, "update-ref", "refs/heads/main", tip)
+	s.git(t, "update-ref", "refs/heads/side", side)
 	r := s.open(t)
 	if _, err := r.Tip(t.Context()); err != nil {
 		t.Fatal(err)

@@ -11,10 +11,20 @@ import (
 	"github.com/acme/knative-promote/internal/fake/gittest"
 )
 
-// TestMergeBase finds what a merge goes by, whatever the first parent of the head is.
+// TestMergeBase finds what a merge goes by, whatever the first parent of the head is, and whatever the server gives out.
 func TestMergeBase(t *testing.T) {
 	t.Parallel()
-	s := serve(t, gittest.Repository{}, infra(), nil)
+	for name, of := range map[string]gittest.Repository{"partial": {}, "whole": {NoFilter: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			findMergeBases(t, of)
+		})
+	}
+}
+
+func findMergeBases(t *testing.T, of gittest.Repository) {
+	t.Helper()
+	s := serve(t, of, infra(), nil)
 	commit := func(message string, parents ...string) string {
 		args := []string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com", "commit-tree", "main^{tree}", "-m", message}
 		for _, p := range parents {
@@ -50,13 +60,13 @@ func TestMergeBase(t *testing.T) {
 		{"more than is looked at, and an old commit", []string{old, long}, "", gitops.ErrSeveral},
 		{"one that is not there", []string{old, strings.Repeat("7", 40)}, "", nil},
 	} {
-		got, err := gitops.MergeBase(t.Context(), r, gitops.Commit{Hash: strings.Repeat("8", 40), Parents: test.parents})
+		got, err := gitops.MergeBase(t.Context(), r, gitops.Snapshot{Commit: gitops.Commit{Hash: strings.Repeat("8", 40), Parents: test.parents}})
 		if got != test.want || !errors.Is(err, test.err) {
 			t.Errorf("%s: %q, %v; want %q, %v", test.name, got, err, test.want, test.err)
 		}
 	}
 	for _, head := range []string{tip, side} {
-		if got, err := gitops.MergeBase(t.Context(), r, gitops.Commit{Hash: head, Parents: []string{old}}); got != head || err != nil {
+		if got, err := gitops.MergeBase(t.Context(), r, gitops.Snapshot{Commit: gitops.Commit{Hash: head, Parents: []string{old}}}); got != head || err != nil {
 			t.Errorf("of %s, which the branch has: %s, %v", head, got, err)
 		}
 	}

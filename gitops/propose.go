@@ -158,16 +158,21 @@ var ErrSeveral = store.ErrSeveral
 // have. What the branch has and the other one has taken out again is a change of the other's, whatever
 // its parents are. Empty: nobody can tell, as there are several or the server gives out no commits
 // without what is in them.
-func MergeBase(ctx context.Context, r *Repo, head Commit) (string, error) {
+func MergeBase(ctx context.Context, r *Repo, at Snapshot) (string, error) {
+	head := at.Commit
 	tip, err := r.tipOf(ctx, r.branch)
 	if err != nil || head.Hash == tip.Hash || slices.Contains(head.Parents, tip.Hash) {
 		return tip.Hash, err
+	}
+	in := r.store
+	if tree, is := at.Tree.(*treeFS); is {
+		in = tree.store
 	}
 	var parents []plumbing.Hash
 	for _, parent := range head.Parents {
 		parents = append(parents, plumbing.NewHash(parent))
 	}
-	base, err := store.Common(ctx, r.store, tip.hash, plumbing.NewHash(head.Hash), parents, behindLimit)
+	base, err := store.Common(ctx, r.store, tip.hash, in, plumbing.NewHash(head.Hash), parents, behindLimit)
 	if err != nil {
 		return "", fmt.Errorf("looking for what branch %s and commit %.12s have in common: %w", r.branch.Short(), head.Hash, err)
 	}

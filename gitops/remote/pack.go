@@ -3,6 +3,7 @@ package remote
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
@@ -51,6 +52,12 @@ func (b bound) Error() string { return string(b) }
 // ErrNoRoom is a pack that holds more than may be kept, even without its files.
 var ErrNoRoom = bound(fmt.Sprintf("more than %d MiB would have to be kept", StoreLimit>>20))
 
+// IsBound tells whether an error is that an answer exceeds what is read or kept of one.
+func IsBound(err error) bool {
+	_, is := errors.AsType[bound](err)
+	return is
+}
+
 // Object is one object of the repository.
 type Object struct {
 	Kind    plumbing.ObjectType
@@ -86,6 +93,7 @@ type unpacker struct {
 	Pack
 	scanner  *packfile.Scanner
 	room     int64
+	commits  bool  // nothing else is kept
 	largest  int64 // files up to this size are kept
 	inflated int64
 	at       map[int64]plumbing.Hash   // objects by where they begin
@@ -99,11 +107,12 @@ type delta struct {
 	content []byte
 }
 
-func unpack(r io.Reader, room int64) (Pack, error) {
+func unpack(r io.Reader, room int64, commitsOnly bool) (Pack, error) {
 	u := &unpacker{
 		Pack:    Pack{Objects: map[plumbing.Hash]Object{}, Left: map[plumbing.Hash]int64{}},
 		scanner: packfile.NewScanner(r),
 		room:    room,
+		commits: commitsOnly,
 		largest: FileLimit,
 		at:      map[int64]plumbing.Hash{},
 		waiting: map[plumbing.Hash][]delta{},
@@ -134,6 +143,8 @@ func (u *unpacker) next(header *packfile.ObjectHeader) error {
 	switch {
 	case header.Length < 0 || u.inflated > inflateLimit:
 		return bound(fmt.Sprintf("it holds more than %d MiB", inflateLimit>>20))
+	case u.commits && (header.Type == plumbing.TreeObject || header.Type == plumbing.BlobObject):
+		return u.read(header, io.Discard)
 	case header.Type == plumbing.TagObject || header.Type.IsDelta() && header.Length > u.largest:
 		return u.read(header, io.Discard)
 	case header.Type.IsDelta():

@@ -74,7 +74,7 @@ func TestUnpack(t *testing.T) {
 	t.Parallel()
 	large := strings.Repeat("x", FileLimit+1)
 	pack := joined(differing("base", "!"), blobOf("base"), differing("base!", "?"), blobOf(large), differing(large, "more"), blobOf("last"))
-	got, err := unpack(bytes.NewReader(pack), StoreLimit)
+	got, err := unpack(bytes.NewReader(pack), StoreLimit, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func TestUnpackSmallFilesFirst(t *testing.T) {
 	for _, size := range sizes {
 		entries = append(entries, blobOf(text(size)))
 	}
-	got, err := unpack(bytes.NewReader(joined(entries...)), 90_000)
+	got, err := unpack(bytes.NewReader(joined(entries...)), 90_000, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +148,7 @@ func TestUnpackErrors(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := unpack(bytes.NewReader(test.pack), test.room)
+			_, err := unpack(bytes.NewReader(test.pack), test.room, false)
 			if err == nil || err.Error() != test.want {
 				t.Errorf("error %v, want %s", err, test.want)
 			}
@@ -180,7 +180,7 @@ func FuzzUnpack(f *testing.F) {
 	f.Add(packOf(entryHead(plumbing.BlobObject, 5), []byte("hello"), append(entryHead(plumbing.OFSDeltaObject, 4), 14), []byte{5, 5, 0x90, 5}))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		const room = 8 << 10
-		got, err := unpack(bytes.NewReader(data), room)
+		got, err := unpack(bytes.NewReader(data), room, false)
 		if err != nil {
 			return
 		}

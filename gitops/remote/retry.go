@@ -147,6 +147,9 @@ func (l *doubtfulRefusal) Unwrap() error { return l.error }
 // NotGivenOut recognizes what servers say to the name of an object that they do
 // not have, or give out by the name of a branch only.
 func NotGivenOut(err error) bool {
+	if err == nil {
+		return false
+	}
 	text := err.Error()
 	return strings.Contains(text, "not our ref") || // Git
 		strings.Contains(text, "want ") && strings.Contains(text, " not valid") // JGit

@@ -107,6 +107,7 @@ type Request struct {
 	Filter                 packp.Filter
 	Limit                  int64 // of the answer, in bytes; zero: packLimit
 	Room                   int64 // for what is kept of it, in bytes
+	CommitsOnly            bool  // nothing else of it is kept, whatever the server sends
 }
 
 // Fetch asks for the objects of a request.
@@ -150,7 +151,7 @@ func (r *Remote) Fetch(ctx context.Context, can *capability.List, q Request) (Pa
 func (q Request) unpack(answer io.Reader) (Pack, error) {
 	limit := cmp.Or(q.Limit, packLimit)
 	limited := &io.LimitedReader{R: answer, N: limit}
-	got, err := unpack(limited, q.Room)
+	got, err := unpack(limited, q.Room, q.CommitsOnly)
 	if _, large := errors.AsType[*TooLarge](err); err != nil && !large && limited.N <= 0 {
 		err = bound(fmt.Sprintf("it is larger than %d MiB", limit>>20))
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/go-git/go-git/v5/plumbing"
+
+	"github.com/acme/knative-promote/gitops/remote"
 )
 
 // A Past is a commit behind a tip.
@@ -18,15 +20,12 @@ type Past struct {
 
 // Behind brings in a commit and those behind it, as many as depth has in each line of
 // history, without what is in them, and shows them: those that have been the branch's tip, which
-// first parents lead to, the newest first, and after each one what it has brought. A server that
-// gives out no parts is not asked.
+// first parents lead to, the newest first, and after each one what it has brought. Nothing is shown where the
+// history cannot be had.
 func (s *Store) Behind(ctx context.Context, tip plumbing.Hash, depth int, show func(Past)) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.here.local != nil || !s.partial() {
-		return nil
-	}
-	if err := history(ctx, s, tip, depth); err != nil {
+	if there, err := history(ctx, s, tip, depth); !there {
 		return err
 	}
 	var line []ancestor
@@ -54,16 +53,28 @@ func (s *Store) Behind(ctx context.Context, tip plumbing.Hash, depth int, show f
 	return nil
 }
 
-// history brings in a commit and those behind it without what is in them.
-func history(ctx context.Context, s *Store, tip plumbing.Hash, depth int) error {
+// unaskedLimit is how many bytes a server may send for a history that gives out no commits without what is in them.
+const unaskedLimit = 256 << 20
+
+// history brings in a commit and those behind it, without what is in them, and tells whether they are here: they are not where the server
+// would have to send more.
+func history(ctx context.Context, s *Store, tip plumbing.Hash, depth int) (bool, error) {
+	if s.here.local != nil {
+		return false, nil
+	}
 	if s.behind == tip {
-		return nil
+		return true, nil
 	}
 	q := single(tip)
+	if !s.partial() {
+		q = remote.Request{Wants: []plumbing.Hash{tip}, Filter: s.readable(), Limit: unaskedLimit, CommitsOnly: true}
+	}
 	q.Depth = depth
-	if err := s.fetch(ctx, q); err != nil {
-		return err
+	if err := s.fetch(ctx, q); remote.IsBound(err) && !s.partial() {
+		return false, nil
+	} else if err != nil {
+		return false, err
 	}
 	s.behind = tip
-	return nil
+	return true, nil
 }

@@ -19,43 +19,57 @@ var ErrSeveral = errors.New("no one commit is the newest that both have behind t
 
 // Common is the newest commit that a tip and another commit have behind them, which a merge of the
 // two goes by, else [ErrSeveral]; zero: nobody can tell, as the server does not give out what leads to it. The
-// other commit itself need not be on the server: its parents are looked at, as far as depth.
-func Common(ctx context.Context, s *Store, tip, other plumbing.Hash, parents []plumbing.Hash, depth int) (plumbing.Hash, error) {
+// other commit itself need not be on the server: what its parents come from is looked for in the Store that has it, and then
+// asked for, as far as depth.
+func Common(ctx context.Context, s *Store, tip plumbing.Hash, in *Store, other plumbing.Hash, parents []plumbing.Hash, depth int) (plumbing.Hash, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.here.local != nil || !s.partial() {
-		return plumbing.ZeroHash, nil
-	}
-	if err := history(ctx, s, tip, depth); err != nil {
+	if there, err := history(ctx, s, tip, depth); !there {
 		return plumbing.ZeroHash, err
 	}
 	of, err := behindOf(s, tip)
 	if err != nil || of[other] {
 		return other, err
 	}
-	for _, parent := range parents {
-		if of[parent] {
-			continue
-		}
-		err := history(ctx, s, parent, depth)
-		if err != nil && remote.NotGivenOut(err) {
-			return plumbing.ZeroHash, nil
-		}
-		if err != nil {
-			return plumbing.ZeroHash, err
-		}
+	met, whole, err := meeting(in, parents, of)
+	if err == nil && !whole {
+		met, whole, err = meetingThere(ctx, s, other, parents, of, depth)
 	}
-	var met []plumbing.Hash
-	whole, err := walk(s, parents, func(hash plumbing.Hash) bool {
+	switch {
+	case err != nil && remote.NotGivenOut(err):
+		return plumbing.ZeroHash, nil
+	case err != nil || !whole || len(met) > commonLimit:
+		return plumbing.ZeroHash, cmp.Or(err, ErrSeveral)
+	}
+	return newest(s, tip, met)
+}
+
+// meeting are the commits of a tip that these and those behind them meet first, and whether all on the way are here.
+func meeting(s *Store, from []plumbing.Hash, of map[plumbing.Hash]bool) (met []plumbing.Hash, whole bool, err error) {
+	whole, err = walk(s, from, func(hash plumbing.Hash) bool {
 		if of[hash] {
 			met = append(met, hash)
 		}
 		return of[hash]
 	})
-	if err != nil || !whole || len(met) > commonLimit {
-		return plumbing.ZeroHash, cmp.Or(err, ErrSeveral)
+	return met, whole, err
+}
+
+// meetingThere is the same by what the server gives out of the parents of a commit, or of the tip of a branch.
+func meetingThere(ctx context.Context, s *Store, other plumbing.Hash, parents []plumbing.Hash, of map[plumbing.Hash]bool, depth int) ([]plumbing.Hash, bool, error) {
+	for _, parent := range parents {
+		if of[parent] {
+			continue
+		}
+		_, err := history(ctx, s, parent, depth)
+		if remote.NotGivenOut(err) {
+			_, err = history(ctx, s, other, depth)
+		}
+		if err != nil {
+			return nil, false, err
+		}
 	}
-	return newest(s, tip, met)
+	return meeting(s, parents, of)
 }
 
 // newest is the one of these commits that has the others behind it, where all that the tip has

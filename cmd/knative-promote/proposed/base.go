@@ -34,7 +34,7 @@ func baseOf(ctx context.Context, t task.Task, repo *task.Branch, merged, tip git
 	if w.Head != "" && head.Hash == w.SHA && isMerge(head, w) {
 		return repo.At(ctx, head.Parents[0])
 	}
-	common, err := gitops.MergeBase(ctx, repo.Repo, head)
+	common, err := gitops.MergeBase(ctx, repo.Repo, merged)
 	if errors.Is(err, gitops.ErrSeveral) {
 		return gitops.Snapshot{}, setting.Bad("branch: %q: there is not one commit alone, among those that are looked at, at which the checked-out commit %.10s has left it, so that nobody sees what their merge makes: "+
 			"expected what is up to date there; merge the branch into it, or rebase it", branch, head.Hash)
