@@ -110,9 +110,11 @@ func (f file) sources(field string, s types.KvPairSources) error {
 		if entry == "" {
 			continue
 		}
-		if _, _, err := f.locate(field, entry); err != nil {
+		at, _, err := f.locate(field, entry)
+		if err != nil {
 			return err
 		}
+		f.inspector.raw = append(f.inspector.raw, at)
 	}
 	return nil
 }

@@ -22,6 +22,7 @@ type inspector struct {
 	stack    []string // the folders on the way to the present one
 	plugins  bool     // in a folder of generators, transformers or validators
 	outside  []string // files beside the kustomization that names them
+	raw      []string // files that generators read as they are
 	schema   bool     // an overlay brings its own OpenAPI schema
 
 	differing *differing // nil: nobody asks what versions of kustomize render otherwise

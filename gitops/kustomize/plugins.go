@@ -1,6 +1,7 @@
 package kustomize
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -105,6 +106,7 @@ func (f file) references(n *yaml.Node) error {
 
 // The fields of builtin plugins that name files, and those that hold a patch. kustomize ignores the case of keys.
 var (
+	rawFields   = []string{"files", "envs", "env"} // which generators read as they are
 	fileFields  = []string{"path", "paths", "targetFilePath", "files", "envs", "env"}
 	patchFields = []string{"patch", "patches", "jsonOp", "path", "paths"}
 	nameFields  = []string{"prefix", "suffix"}
@@ -119,6 +121,9 @@ func (f file) reference(key string, value *yaml.Node) error {
 		if in(fileFields) && (remote(s) || remote(source)) {
 			return fmt.Errorf("%s: %q %s", key, s, isRemote)
 		}
+		if in(rawFields) {
+			f.raw(cmp.Or(source, s))
+		}
 		if in(nameFields) && len(s) > maxName {
 			return fmt.Errorf("%s has %d bytes; Kubernetes takes no names over %d", key, len(s), maxName)
 		}
@@ -129,6 +134,15 @@ func (f file) reference(key string, value *yaml.Node) error {
 		}
 	}
 	return nil
+}
+
+// raw notes a file that a generator reads, from the folder of whoever names its configuration.
+func (f file) raw(name string) {
+	for _, dir := range f.stack {
+		if at, info, err := f.confined.follow(path.Join(dir, name)); err == nil && info.Mode().IsRegular() {
+			f.inspector.raw = append(f.inspector.raw, at)
+		}
+	}
 }
 
 // patchOrFile inspects a patch, or the file with one, which a plugin reads from the folder of

@@ -167,7 +167,24 @@ func Reads(ctx context.Context, tree fs.FS, dir string) (all, outside []string, 
 	if err := i.folder(path.Clean(dir)); err != nil {
 		return nil, nil, &renderError{dir, err}
 	}
-	return slices.Sorted(maps.Keys(i.confined.files)), i.outside, nil
+	files := i.confined.files
+	if r, err := render(ctx, tree, path.Clean(dir)); err == nil { // it knows those of generators too
+		for _, a := range r.asked {
+			if a.what == aboutFile && a.there {
+				files[a.name] = nil
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(files)), i.outside, nil
+}
+
+// Raw are the files that generators of the overlay in the folder dir, and of what it builds on, read as they are.
+func Raw(ctx context.Context, tree fs.FS, dir string) ([]string, error) {
+	i := &inspector{confined: &confined{ctx: ctx, tree: tree, files: map[string][]byte{}}}
+	if err := i.folder(path.Clean(dir)); err != nil {
+		return nil, &renderError{dir, err}
+	}
+	return i.raw, nil
 }
 
 // krustyOptions are those of `kustomize build --load-restrictor LoadRestrictionsNone`: no plugins, no Helm. What may be

@@ -6,6 +6,9 @@ import (
 	"github.com/acme/knative-promote/gitops"
 )
 
+// CheckoutConverts is the rule about what git checks out as something else than the commit has.
+const CheckoutConverts = "checkout-converts"
+
 // findConverted looks for files that the overlay is rendered from and that git checks out as something else.
 func findConverted(f Facts) []found {
 	if f.Tree == nil {

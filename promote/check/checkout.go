@@ -25,7 +25,7 @@ type Added struct {
 // checkoutRules are about what Argo CD needs to check the infra repository out, all of it: it does
 // that before it renders any overlay.
 func checkoutRules() []Rule {
-	return []Rule{rule("checkout-fails", findUncheckable), rule("submodule", findSubmodules), rule("checkout-converts", findConverted)}
+	return []Rule{rule("checkout-fails", findUncheckable), rule("submodule", findSubmodules), rule(CheckoutConverts, findConverted)}
 }
 
 // The files of the root by which git fetches from elsewhere too.

@@ -96,19 +96,22 @@ func (c *changes) leave(folder string) {
 }
 
 // findings are what is wrong with an overlay at the head: all in the manifests of one that
-// comes to be another, and what changed files break of it. Of one that stays as it is, what
-// the policies deny that have changed.
+// comes to be another, and what changed files break of it. Of one that renders the same, the files that git checks out as something
+// else, which may render to another; of one that stays as it is, what the policies deny that have changed.
 func (c comparison) findings(ctx context.Context, o report.Overlay, changed, stricter bool) (all []event.Finding, err error) {
 	if o.After == nil {
 		return nil, nil
 	}
-	if changed && len(o.Difference) > 0 || stricter {
+	if changed || stricter {
 		if all, err = c.proposal.Manifests(ctx, o.Path, o.Before, o.After); err != nil {
 			return nil, err
 		}
 	}
 	if !changed {
 		return slices.DeleteFunc(all, func(f event.Finding) bool { return f.Rule != check.PolicyDenied }), nil
+	}
+	if len(o.Difference) == 0 && !stricter {
+		all = slices.DeleteFunc(all, func(f event.Finding) bool { return f.Rule != check.CheckoutConverts })
 	}
 	brought, err := c.proposal.Brought(ctx, o.Path, o.Before, o.After)
 	return append(all, brought...), err
