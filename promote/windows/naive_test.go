@@ -144,10 +144,11 @@ func compareNaively(t *testing.T, file string, from time.Time, open []bool) (cha
 	t.Helper()
 	schedule := parse(t, file)
 	schedule.zone = time.UTC
+	mine := schedule.of("", []string{""})
 	last := 0
 	for i := range open {
 		at := from.Add(time.Duration(i) * time.Minute)
-		if got := len(schedule.closed(at)) == 0; got != open[i] {
+		if got := len(mine.closed(at)) == 0; got != open[i] {
 			t.Fatalf("%sat %s open is %t, want %t", file, at.UTC(), got, open[i])
 		}
 		if i == 0 || open[i] == open[i-1] {

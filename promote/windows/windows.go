@@ -88,9 +88,10 @@ type Cause struct {
 // String is the text with the line.
 func (c Cause) String() string { return fmt.Sprintf("%s (line %d)", c.Text, c.Line) }
 
-// At is the state of a Service at a time, in an environment that is called by all of these names.
+// At is the state of a Service at a time, in an environment that is called by all of these names. Where times are allowed for several
+// of them, one of each has to be on: another name opens nothing.
 func (s Schedule) At(now time.Time, service string, environments ...string) State {
-	mine := Schedule{zone: s.zone, allow: about(s.allow, service, environments), exclude: about(s.exclude, service, environments), outside: s.outside}
+	mine := s.of(service, environments)
 	if s.stop != nil && s.stop.concerns(service, environments) {
 		return State{Closed: append([]Cause{s.stop.cause()}, mine.closed(now)...)} // a person ends it, not the time
 	}
@@ -101,21 +102,42 @@ func (s Schedule) At(now time.Time, service string, environments ...string) Stat
 	return state
 }
 
+// of is what it says of a Service of an environment.
+func (s Schedule) of(service string, environments []string) concerning {
+	mine := concerning{exclude: about(s.exclude, service, environments), outside: s.outside}
+	for _, environment := range environments {
+		if allowed := about(s.allow, service, []string{environment}); len(allowed) > 0 {
+			mine.allow = append(mine.allow, allowed)
+		}
+	}
+	return mine
+}
+
+// concerning is what a Schedule says of one Service, but for a stop.
+type concerning struct {
+	allow   [][]window // by the name of the environment; of each of them one has to be on
+	exclude []window
+	outside bool
+}
+
 // about are the windows that concern a Service of an environment.
 func about(all []window, service string, environments []string) []window {
 	return slices.DeleteFunc(slices.Clone(all), func(w window) bool { return !w.concerns(service, environments) })
 }
 
-// closed is what closes at a time, but for a stop.
-func (s Schedule) closed(at time.Time) []Cause {
+// closed is what closes at a time.
+func (s concerning) closed(at time.Time) []Cause {
 	var causes []Cause
 	for _, w := range s.exclude {
 		if w.times.active(at) {
 			causes = append(causes, Cause{w.line, "excluded: " + w.what(), w.override})
 		}
 	}
-	if len(s.allow) > 0 && !slices.ContainsFunc(s.allow, func(w window) bool { return w.times.active(at) }) {
-		causes = append(causes, Cause{s.allow[0].line, "outside of the times that are allowed", s.outside})
+	for _, allowed := range s.allow {
+		outside := Cause{allowed[0].line, "outside of the times that are allowed", s.outside}
+		if !slices.Contains(causes, outside) && !slices.ContainsFunc(allowed, func(w window) bool { return w.times.active(at) }) {
+			causes = append(causes, outside)
+		}
 	}
 	return causes
 }
@@ -125,8 +147,8 @@ func (s Schedule) closed(at time.Time) []Cause {
 const lookLimit = 10_000
 
 // next is when open changes after a time; zero: not as far as one can see.
-func (s Schedule) next(at time.Time, open bool) time.Time {
-	all := slices.Concat(s.allow, s.exclude)
+func (s concerning) next(at time.Time, open bool) time.Time {
+	all := slices.Concat(append(slices.Clone(s.allow), s.exclude)...)
 	stays := make([]time.Time, len(all))
 	for range lookLimit / max(1, len(all)) {
 		var first time.Time

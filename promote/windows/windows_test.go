@@ -151,6 +151,18 @@ func TestAtEnds(t *testing.T) {
 	}
 }
 
+// TestAtByAllNames has an environment with several names, of which each one that times are allowed for closes.
+func TestAtByAllNames(t *testing.T) {
+	t.Parallel()
+	const file = "allow:\n  - {cron: \"0 3 29 2 *\", duration: 1h, environments: [production]}\n  - {cron: \"0 0 * * *\", duration: 24h, environments: [dev]}\n"
+	for name, want := range map[string]bool{"dev": true, "production": false, "eu": true, "production,dev": false, "dev,production": false, "dev,eu": true} {
+		state := parse(t, file).At(moment(t, "2026-11-23T12:00:00Z"), "shop", strings.Split(name, ",")...)
+		if state.Open() != want || !want && state.Next.IsZero() {
+			t.Errorf("%s: %s, want open %t", name, inWords(state), want)
+		}
+	}
+}
+
 func ExampleSchedule_At() {
 	schedule, err := Parse([]byte(`
 timezone: Europe/Berlin
