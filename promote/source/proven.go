@@ -29,7 +29,7 @@ func unproven(ctx context.Context, i *Taken, s record.Source, at plan.Situation)
 	if err != nil {
 		return nobodyCanTell(err)
 	}
-	reason := unprovenBy(ctx, i, tip, s, at.Now)
+	reason := unprovenBy(ctx, i, tip, s, at)
 	if reason != "" && !i.TryAgain && i.Withdrew(ctx, tip, s, at.Now) != nil {
 		return ""
 	}
@@ -37,7 +37,7 @@ func unproven(ctx context.Context, i *Taken, s record.Source, at plan.Situation)
 }
 
 // unprovenBy tells the same by the tip that has the sources.
-func unprovenBy(ctx context.Context, i *Taken, tip gitops.Snapshot, s record.Source, has *knative.State) string {
+func unprovenBy(ctx context.Context, i *Taken, tip gitops.Snapshot, s record.Source, at plan.Situation) string {
 	of, now, err := i.read(ctx, tip, s.Overlay)
 	if err != nil {
 		return nobodyCanTell(err)
@@ -55,7 +55,7 @@ func unprovenBy(ctx context.Context, i *Taken, tip gitops.Snapshot, s record.Sou
 	switch {
 	case n < 0:
 		return "its record has no promotion of them"
-	case !hasImages(has, then):
+	case !hasImages(at, then):
 		return "it did not have them"
 	}
 	until := time.Now()
@@ -91,24 +91,28 @@ func uncheckedThen(ctx context.Context, i *Taken, of overlay.Reader, was record.
 	return one.unchecked(i.Checks)
 }
 
-// hasImages tells whether an overlay has the images that a source had.
-func hasImages(now, then *knative.State) bool {
-	pairs, err := knative.Pairs(now, then)
+// hasImages tells whether an overlay has the images that a source had: of the tag, and of the digest where Git has that there. Their names
+// may be those that the overlay had before, as of another registry.
+func hasImages(at plan.Situation, then *knative.State) bool {
+	pairs, err := knative.Pairs(at.Now, then)
 	if err != nil {
 		return false
 	}
-	here, there := knative.AllImages(now), knative.AllImages(then)
+	names := map[string]bool{}
+	for _, image := range at.Record.From.AllImages() {
+		name, _, _ := kustomize.SplitImage(image)
+		names[name] = true
+	}
+	here, there := knative.AllImages(at.Now), knative.AllImages(then)
 	for n, match := range pairs {
-		if match < 0 || !mayBeTaken(here[n], there[match]) {
+		if match < 0 {
+			return false
+		}
+		name, tag, digest := kustomize.SplitImage(here[n])
+		nameThere, tagThere, digestThere := kustomize.SplitImage(there[match])
+		if name != nameThere && !names[name] || tag != tagThere || digestThere != "" && digest != digestThere {
 			return false
 		}
 	}
 	return true
-}
-
-// mayBeTaken tells whether an image may be what a source ran: of its tag, and of its digest where Git has that there.
-func mayBeTaken(image, from string) bool {
-	_, tag, digest := kustomize.SplitImage(image)
-	_, tagThere, digestThere := kustomize.SplitImage(from)
-	return tag == tagThere && (digestThere == "" || digest == digestThere)
 }
