@@ -119,6 +119,9 @@ func ReadWorkflow(getenv func(string) string) (Workflow, error) {
 		w.RunURL = w.ServerURL + "/" + w.Repository + "/actions/runs/" + id
 	} else if w.RunURL = getenv("CI_PIPELINE_URL"); w.RunURL != "" { // GitLab's, whose jobs are those of one pipeline
 		w.Actor = getenv("GITLAB_USER_LOGIN")
+		if source := getenv("CI_MERGE_REQUEST_SOURCE_PROJECT_ID"); source != getenv("CI_MERGE_REQUEST_PROJECT_ID") {
+			w.Unmerged, w.OfFork = "a fork's merge request", true
+		}
 	}
 	e, err := readEvent(getenv)
 	if err != nil {

@@ -269,7 +269,11 @@ func checkFork(s *Settings, w console.Workflow) string {
 
 // NotMerged refuses to promote what nobody has merged.
 func (s *Settings) NotMerged(what string, w console.Workflow) string {
-	return fmt.Sprintf("command: %q: the event %s comes from %s that is not merged; expected diff, or a workflow that runs after the merge", s.Command, w.EventName, what)
+	of := "the pipeline"
+	if w.EventName != "" {
+		of = "the event " + w.EventName
+	}
+	return fmt.Sprintf("command: %q: %s comes from %s that is not merged; expected diff, or a workflow that runs after the merge", s.Command, of, what)
 }
 
 // Warnings lists what is allowed and may still be regretted.
