@@ -1,9 +1,12 @@
 package knative
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
@@ -64,7 +67,11 @@ func setEach(ctx context.Context, s *State, want, ran []string) (*State, error) 
 		if want[i] == is {
 			continue
 		}
-		entry, err := entryFor(entries, is, want[i])
+		name, err := setter(ctx, s, entries, i)
+		if err != nil {
+			return nil, err
+		}
+		entry, err := entryFor(name, is, want[i])
 		if err != nil {
 			return nil, fmt.Errorf("overlay %s: %w", s.Overlay, err)
 		}
@@ -109,9 +116,35 @@ func isSet(entries map[string]kustomize.Image, image string) bool {
 	return false
 }
 
-// entryFor is the kustomization's entry that makes one image of another: the
-// one that shows that, or a new one by its name.
-func entryFor(entries map[string]kustomize.Image, is, want string) (kustomize.Image, error) {
+// setter is the name of the entry that gives a container its image, by the container's place; empty: none does. Several entries may
+// show one image, and the one whose change is seen there is it.
+func setter(ctx context.Context, s *State, entries map[string]kustomize.Image, place int) (string, error) {
+	is := AllImages(s)[place]
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(entries)) {
+		if entries[name].Shows(is) {
+			names = append(names, name)
+		}
+	}
+	if len(names) < 2 {
+		return strings.Join(names, ""), nil
+	}
+	for _, name := range names {
+		other := entries[name]
+		other.NewTag, other.Digest = otherPart(12), ""
+		after, err := s.SetImages(ctx, []kustomize.Image{other})
+		if ctx.Err() != nil {
+			return "", err
+		}
+		if err == nil && AllImages(after)[place] != is { // one of a pattern cannot be set
+			return name, nil
+		}
+	}
+	return names[0], nil
+}
+
+// entryFor is the kustomization's entry that makes one image of another: the one of a name, or a new one by the image's.
+func entryFor(name, is, want string) (kustomize.Image, error) {
 	image, err := kustomize.ParseImage("x=" + want)
 	if err != nil {
 		return image, err
@@ -120,13 +153,7 @@ func entryFor(entries map[string]kustomize.Image, is, want string) (kustomize.Im
 	if err != nil {
 		return image, err
 	}
-	image.Name = shown.NewName
-	for name, entry := range entries {
-		if entry.Shows(is) {
-			image.Name = name
-		}
-	}
-	if image.NewName == image.Name {
+	if image.Name = cmp.Or(name, shown.NewName); image.NewName == image.Name {
 		image.NewName = ""
 	}
 	return image, nil
