@@ -59,6 +59,18 @@ func mapDifferences(at string, a, b map[string]any) []string {
 	return found
 }
 
+// leaves are the paths of the values in a value that have none in themselves but those of a list.
+func leaves(at string, value any) (found []string) {
+	fields, ok := value.(map[string]any)
+	if !ok {
+		return []string{at}
+	}
+	for _, key := range slices.Sorted(maps.Keys(fields)) {
+		found = append(found, leaves(at+jsonpointer.Join(key), fields[key])...)
+	}
+	return found
+}
+
 // below tells whether a path is one of these, or inside of one.
 func below(path string, parents []string) bool {
 	return slices.ContainsFunc(parents, func(parent string) bool {

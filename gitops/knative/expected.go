@@ -1,6 +1,8 @@
 package knative
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -95,21 +97,55 @@ func checkOwn(_, after *State, expected Expected) error {
 	return err
 }
 
-// Foreign are the fields that the tool's own files change and that are not the tool's.
+// Foreign are the fields that the tool's own files change and that are not the tool's, also where a later patch hides them.
 func Foreign(s *State) []string {
-	own := ownFields(s)
-	return slices.DeleteFunc(differences("", map[string]any(s.plain.withTemplateMetadata()), map[string]any(s.service.withTemplateMetadata())),
-		func(field string) bool { return below(field, own) })
+	with := s.service.withTemplateMetadata()
+	ops, _ := defaultsInTree(s) // those that are the tool's
+	foreign := slices.DeleteFunc(differences("", map[string]any(s.plain.withTemplateMetadata()), map[string]any(with)),
+		func(field string) bool { return below(field, routedFields) || isWritten(with, field, ops) })
+	for _, field := range foreignIn(contentOf(s, routePath(s))) {
+		if !slices.ContainsFunc(foreign, func(known string) bool { return below(field, []string{known}) || below(known, []string{field}) }) {
+			foreign = append(foreign, field)
+		}
+	}
+	return foreign
 }
 
-// ownFields are those of the Service that the tool's own files may set.
-func ownFields(s *State) []string {
-	ops, _ := defaultsInTree(s) // those that are the tool's
-	own := []string{"/spec/traffic", "/spec/template/metadata/name"}
-	for _, op := range ops {
-		own = append(own, op.Path)
+// routedFields are the fields of the Service that the tool's patch of the traffic sets.
+var routedFields = []string{"/spec/traffic", "/spec/template/metadata/name"}
+
+// ownFields are those of the Service that the tool's own files may set in any of some States.
+func ownFields(states ...*State) []string {
+	own := slices.Clone(routedFields)
+	for _, s := range states {
+		ops, _ := defaultsInTree(s) // those that are the tool's
+		for _, op := range ops {
+			own = append(own, op.Path)
+		}
 	}
 	return own
+}
+
+// isWritten tells whether an object has at a field just what one of these operations writes there.
+func isWritten(o object, field string, ops []operation) bool {
+	has, there := o.value(field)
+	return slices.ContainsFunc(ops, func(op operation) bool {
+		if !below(field, []string{op.Path}) {
+			return false
+		}
+		wants, wanted := object{"value": op.Value}.value("/value" + strings.TrimPrefix(field, op.Path))
+		return there == wanted && same(has, wants)
+	})
+}
+
+// same tells whether two values are the same JSON.
+func same(a, b any) bool {
+	one, err := json.Marshal(a)
+	if err != nil {
+		return false
+	}
+	other, err := json.Marshal(b)
+	return err == nil && bytes.Equal(one, other)
 }
 
 func checkImages(_, after *State, expected Expected) error {

@@ -148,18 +148,22 @@ func otherTags(s *State, names []string) (o others, err error) {
 	return o, nil
 }
 
-// namesOf are the names by which the images that run can be set.
+// namesOf are the names by which the images that run can be set: no run sets an entry of a pattern. Several may show one image.
 func namesOf(s *State, entries []kustomize.Image) (names []string) {
-	for _, image := range AllImages(s) {
+	canBeSet := func(name string) bool { _, err := kustomize.ParseImage(name + ":x"); return err == nil }
+	images := AllImages(s)
+	entries = slices.DeleteFunc(slices.Clone(entries), func(e kustomize.Image) bool { return !canBeSet(e.Name) || !slices.ContainsFunc(images, e.Shows) })
+	for _, entry := range entries {
+		names = append(names, entry.Name)
+	}
+	for _, image := range images {
 		name, _, _ := kustomize.SplitImage(image)
-		if i := slices.IndexFunc(entries, func(e kustomize.Image) bool { return e.Shows(image) }); i >= 0 {
-			name = entries[i].Name
-		}
-		if _, err := kustomize.ParseImage(name + ":x"); err == nil && !slices.Contains(names, name) { // others no run can set
+		if canBeSet(name) && !slices.ContainsFunc(entries, func(e kustomize.Image) bool { return e.Shows(image) }) {
 			names = append(names, name)
 		}
 	}
-	return names
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // add is another image in the place of one that runs by an entry.
@@ -190,29 +194,33 @@ func (o *others) add(name string, entry kustomize.Image, shown string) {
 	}
 }
 
-// standFor are what is made up, with what was made up before in its place: as a whole first, and else part by part.
-func (o others) standFor(was others) (texts []string) {
-	for _, is := range o.images {
-		i := slices.IndexFunc(was.images, func(then otherImage) bool { return then.entry == is.entry })
-		if i < 0 {
-			continue
-		}
-		then := was.images[i]
-		texts = append(texts, is.String(), then.String())
-		for _, two := range [][2]string{{is.tag, then.tag}, {is.digest, then.digest}} {
-			if two[0] != "" && two[1] != "" {
-				texts = append(texts, two[0], two[1])
-			}
-		}
-		for n := range min(len(is.parts), len(then.parts)) {
-			texts = append(texts, is.parts[n].whole, then.parts[n].whole)
-		}
-		for n := range min(len(is.parts), len(then.parts)) {
-			texts = append(texts, is.parts[n].made, then.parts[n].made)
+// marked puts a mark in the place of what is made up: a part of a tag in one form may be the whole of one in another. An image gets the
+// name that it had before, as a rollback may bring another.
+func (o others) marked(mark string, was others) func(string) string {
+	by, several := strings.NewReplacer(o.marks(mark, was)...), regexp.MustCompile(`(?:\b[:@._-]+)?`+mark+`(?:[:@._-]*`+mark+`)*`)
+	return func(text string) string { return several.ReplaceAllString(by.Replace(text), mark) }
+}
+
+// marks are what is made up, each with the mark in its place.
+func (o others) marks(mark string, was others) (marks []string) {
+	add := func(text, by string) {
+		if text != "" {
+			marks = append(marks, text, by)
 		}
 	}
-	if o.revision != "" && was.revision != "" {
-		texts = append(texts, o.revision, was.revision)
+	for _, image := range o.images {
+		if i := slices.IndexFunc(was.images, func(then otherImage) bool { return then.entry == image.entry }); i >= 0 {
+			add(image.String(), was.images[i].name+":"+mark)
+		}
+		add(image.digest, mark)
+		add(image.tag, mark)
+		for _, part := range image.parts {
+			add(part.whole, mark)
+			add(part.made, mark)
+		}
 	}
-	return texts
+	for i := 0; i < len(o.texts); i += 2 {
+		add(o.texts[i], mark)
+	}
+	return marks
 }

@@ -3,10 +3,12 @@ package knative
 import (
 	"bytes"
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
@@ -98,6 +100,28 @@ func splitAbove(content []byte) (above, below []byte) {
 func withRecord(patch, record []byte) []byte {
 	f := takeApart(patch)
 	return slices.Concat(f.above, []byte(heading), commented(record), f.rest)
+}
+
+// IsWritten tells whether a file of these contents can be one that the tool has written.
+func IsWritten(file string, content []byte) bool {
+	if OwnedBy(file) == "" {
+		_, err := parseDefaults(path.Base(file), content)
+		return Own(file) && err == nil
+	}
+	return len(foreignIn(content)) == 0
+}
+
+// foreignIn are the fields that the tool's patch sets beside the tool's own. One that cannot be read is not rendered either.
+func foreignIn(patch []byte) []string {
+	if bytes.Contains(takeApart(patch).rest, []byte("\n---")) {
+		return []string{"a second object"}
+	}
+	var has map[string]any
+	if err := yaml.Unmarshal(patch, &has); err != nil {
+		return []string{"what is no patch"}
+	}
+	own := []string{"/apiVersion", "/kind", "/metadata/name", "/spec/template/metadata/name", "/spec/traffic"}
+	return slices.DeleteFunc(leaves("", has), func(field string) bool { return below(field, own) })
 }
 
 // SameRoute tells whether two contents of a file are the same, but for the record where it is

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
 	"github.com/acme/knative-promote/gitops/kustomize"
 )
 
@@ -28,25 +30,54 @@ func CheckTextOf(ctx context.Context, before, after *State, names ...string) err
 	if err != nil {
 		return err
 	}
+	return was.check(ctx, before, after, names)
+}
+
+// check is that, with what is made up in the State before.
+func (o others) check(ctx context.Context, before, after *State, names []string) error {
 	is, err := withOthers(ctx, after, names)
 	if err != nil {
 		return err
 	}
-	own := slices.Concat(ownFields(before), ownFields(after))
-	different, err := unlike(was.state, is.state, is.standFor(was), own...)
-	different = slices.DeleteFunc(different, func(changed string) bool { // a part of the one form may be the whole of the other
-		field, ofService := strings.CutPrefix(changed, after.service.id()+" ")
-		return ofService && mayFollow(field, was.state.service, is.state.service)
-	})
-	if err != nil || len(different) == 0 {
+	different, err := o.unlike(is, ownFields(before, after))
+	if err != nil {
 		return err
+	}
+	if len(different) == 0 {
+		return nil
 	}
 	return fmt.Errorf("overlay %s: with a tag or digest of another form of %s more than its text would be otherwise: %s; take out the patch or the transformer that is meant for some tags alone",
 		after.Overlay, is, list(different))
 }
 
+// unlike is what differs in two States with what is made up, but for these fields of the Service. What those hide is seen where the
+// Service is without the tool's files.
+func (o others) unlike(is others, own []string) (different []string, err error) {
+	mark := madeUp(madeUpDigits, 15) // YAML may read it as a number
+	generated := strings.NewReplacer(generatedNames(o.state, is.state)...)
+	then, now := o.marked(mark, o), is.marked(mark, o)
+	for _, of := range []func(*State) []object{func(s *State) []object { return s.objects }, func(s *State) []object { return []object{s.plain} }} {
+		was, err := replaced(of(o.state), then)
+		if err != nil {
+			return nil, err
+		}
+		has, err := replaced(of(is.state), func(text string) string { return now(generated.Replace(text)) })
+		if err != nil {
+			return nil, err
+		}
+		if different = unlike(was, has, is.state.service.key(), own...); len(different) > 0 {
+			break
+		}
+		own = routedFields
+	}
+	return different, nil
+}
+
 // withOthers are others in a State, whose render they do not change but for their text.
 func withOthers(ctx context.Context, s *State, names []string) (o others, err error) {
+	if err := readRaw(ctx, s); err != nil {
+		return o, err
+	}
 	if o, err = otherTags(s, names); err != nil {
 		return o, err
 	}
@@ -60,19 +91,38 @@ func withOthers(ctx context.Context, s *State, names []string) (o others, err er
 	if err != nil {
 		return o, fmt.Errorf("with another tag or digest of %s: %w", o, err)
 	}
-	different, err := unlike(s, o.state, o.texts, "/spec/traffic")
+	then, err := replaced(s.objects, strings.NewReplacer().Replace)
 	if err != nil {
 		return o, err
 	}
+	now, err := replaced(o.state.objects, strings.NewReplacer(append(o.texts, generatedNames(s, o.state)...)...).Replace)
+	if err != nil {
+		return o, err
+	}
+	different := unlike(then, now, s.service.key(), "/spec/traffic")
 	if len(different) > 0 {
 		return o, fmt.Errorf("overlay %s: with another tag or digest of %s, another name of the revision and other traffic, more than their text would be otherwise: %s; "+
 			"take out the patch or the transformer that is meant for one tag, revision or share alone, or for all but one", s.Overlay, o, list(different))
 	}
 	if follows := o.following(s); len(follows) > 0 {
 		return o, fmt.Errorf("overlay %s: text of a tag, a digest or a revision's name is copied to %s, so that whoever names those decides what stands there: "+
-			"only tags of images, also in annotations that are called so, and labels, annotations and environment values that are called a version, tag, commit, digest, release or build may follow them", s.Overlay, list(follows))
+			"only tags of images, also in annotations that are called so, and labels, annotations, arguments and environment values that are called a version, tag, commit, digest, release or build, as in VERSION or --version=, may follow them", s.Overlay, list(follows))
 	}
 	return o, nil
+}
+
+// readRaw is an error where a generator reads a file that runs write: its content is all of it, with the record and the entries of others.
+func readRaw(ctx context.Context, s *State) error {
+	raw, err := kustomize.Raw(ctx, filesOf(s, nil), s.Overlay)
+	if err != nil {
+		return err
+	}
+	for _, file := range filesOfRuns(s) {
+		if slices.Contains(raw, file) {
+			return fmt.Errorf("overlay %s: a generator reads %s, which every run writes, so that what is rendered may depend on any of its text: take that out of its files", s.Overlay, file)
+		}
+	}
+	return nil
 }
 
 // following are the fields of the Service that text of what is made up has come to, and that should not follow it: whoever names a tag
@@ -80,47 +130,60 @@ func withOthers(ctx context.Context, s *State, names []string) (o others, err er
 func (o others) following(s *State) []string {
 	was, is := s.service.withTemplateMetadata(), o.state.service.withTemplateMetadata()
 	texts := strings.NewReplacer(generatedNames(s, o.state)...)
+	mark := madeUp(madeUpDigits, 15)
+	marked := strings.NewReplacer(o.marks(mark, others{})...)
 	return slices.DeleteFunc(differences("", map[string]any(was), map[string]any(is)), func(field string) bool {
-		then, _ := was.value(field)
-		now, _ := is.value(field)
-		return below(field, []string{"/spec/traffic", "/spec/template/metadata/name"}) ||
-			texts.Replace(fmt.Sprint(now)) == fmt.Sprint(then) || mayFollow(field, was, is)
+		called := field[strings.LastIndex(field, "/")+1:]
+		if owner, isValue := strings.CutSuffix(field, "/value"); isValue {
+			name, _ := is.value(owner + "/name")
+			called = fmt.Sprint(name)
+		}
+		value, _ := was.value(field)
+		other, _ := is.value(field)
+		then, now := fmt.Sprint(value), texts.Replace(fmt.Sprint(other))
+		return then == now || below(field, routedFields) || mayFollow(field, called, then, now) ||
+			ofVersion.MatchString(field) && eachCalled(strings.Split(marked.Replace(now), mark))
 	})
 }
 
 // mayFollow tells whether a field of the Service may be as it is in two renders with different tags: it stands where tags do and is
 // called so, and an image is still of the same name. An injector may run the image of an annotation.
-func mayFollow(field string, was, is object) bool {
-	called := field[strings.LastIndex(field, "/")+1:]
-	if owner, isValue := strings.CutSuffix(field, "/value"); isValue {
-		name, _ := is.value(owner + "/name")
-		called = fmt.Sprint(name)
-	}
-	then, _ := was.value(field)
-	now, _ := is.value(field)
-	image, other := fmt.Sprint(then), fmt.Sprint(now)
-	name, _, _ := kustomize.SplitImage(image)
-	otherName, _, _ := kustomize.SplitImage(other)
+func mayFollow(field, called, then, now string) bool {
+	name, _, _ := kustomize.SplitImage(then)
+	other, _, _ := kustomize.SplitImage(now)
 	switch {
 	case containerImage.MatchString(field):
-		return name == otherName
+		return name == other
 	case !ofVersion.MatchString(field):
 		return false
-	case versionName.MatchString(called) && !strings.Contains(image+other, "/"):
+	case versionName.MatchString(called) && !strings.Contains(then+now, "/"):
 		return true
 	}
-	return (versionName.MatchString(called) || imageName.MatchString(called)) && name == otherName
+	return (versionName.MatchString(called) || imageName.MatchString(called)) && name == other
 }
+
+// eachCalled tells whether what follows each of these texts, but for the last, is called a version in front of it: --version=,
+// or one of the attributes of OTEL_RESOURCE_ATTRIBUTES. A tag has no delimiter that could begin another.
+func eachCalled(texts []string) bool {
+	return !slices.ContainsFunc(texts[:len(texts)-1], func(text string) bool { return !versionBefore.MatchString(text) })
+}
+
+// restOfName is what may come behind a word at the end of a name: a BUILD_NUMBER is of a build, and neither is STAGE a tag nor
+// RELEASE_HOST a release.
+const restOfName = `(?i:[^a-z/~]*(id|name|number|no|hash|short|date|time)?)[^a-zA-Z/~]*$`
+
+const versionWord = `(?i:version|tag|commit|sha|digest|release|build|revision|chart)`
 
 // What may follow a tag: by where it stands, and by what it is called.
 var (
 	containerImage = regexp.MustCompile(`^/spec/template/spec/(containers|initContainers)/\d+/image$`)
-	ofVersion      = regexp.MustCompile(`^/(spec/template/)?metadata/(labels|annotations)/[^/]+$|^/spec/template/spec/(containers|initContainers)/\d+/env/\d+/value$`)
-	versionName    = regexp.MustCompile(`(?i)(version|tag|commit|sha|digest|release|build|revision|chart)[^/~]*$`)
-	imageName      = regexp.MustCompile(`(?i)image[^/~]*$`)
+	ofVersion      = regexp.MustCompile(`^/(spec/template/)?metadata/(labels|annotations)/[^/]+$|^/spec/template/spec/(containers|initContainers)/\d+/(env/\d+/value|args/\d+)$`)
+	versionName    = regexp.MustCompile(versionWord + restOfName)
+	versionBefore  = regexp.MustCompile(`(^|[\s,;])[a-zA-Z0-9_.-]*` + versionWord + `=v?$`)
+	imageName      = regexp.MustCompile(`(?i:image)` + restOfName)
 )
 
-// route is a State with other revisions and other traffic in the tool's own patch, where there is one, not yet rendered.
+// route is a State with other revisions and other traffic, one target more of it, in the tool's own patch, where there is one, not yet rendered.
 func (o *others) route(s *State) (*State, error) {
 	if contentOf(s, routePath(s)) == nil || s.Revision() == "" {
 		return s, nil
@@ -146,30 +209,25 @@ func (o *others) route(s *State) (*State, error) {
 		if traffic[i].RevisionName != "" {
 			traffic[i].RevisionName = another(traffic[i].RevisionName)
 		}
+		if tag := traffic[i].Tag; tag != "" {
+			traffic[i].Tag = otherPart(12)
+			o.texts = append(o.texts, traffic[i].Tag, tag)
+		}
 		share := int64(31 + 2*i)
 		if int(share) == Percent(traffic[i]) {
 			share++
 		}
 		traffic[i].Percent = &share
 	}
+	traffic = append(traffic, servingv1.TrafficTarget{RevisionName: s.name + "-" + otherPart(12), Tag: otherPart(12)})
 	return editedTo(s, map[string][]byte{routePath(s): patchFile(target.Name, o.revision, traffic, nil)}), nil
 }
 
 // generated is the name of a ConfigMap or Secret with the hash of its content, as kustomize makes it.
 var generated = regexp.MustCompile(`^(.+-)[a-z0-9]{10}$`)
 
-// unlike is what differs in two renders, where not in these fields of the Service, beside texts that stand for others. The names of
-// what is generated follow from its content.
-func unlike(s, other *State, texts []string, but ...string) (different []string, err error) {
-	texts = append(texts, generatedNames(s, other)...)
-	is, err := replaced(s.objects, strings.NewReplacer())
-	if err != nil {
-		return nil, err
-	}
-	would, err := replaced(other.objects, strings.NewReplacer(texts...))
-	if err != nil {
-		return nil, err
-	}
+// unlike is what differs in objects, where not in these fields of the Service.
+func unlike(is, would map[string]object, service string, but ...string) (different []string) {
 	keys := maps.Clone(is)
 	maps.Copy(keys, would)
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
@@ -181,16 +239,16 @@ func unlike(s, other *State, texts []string, but ...string) (different []string,
 		case now == nil:
 			different = append(different, was.id())
 			continue
-		case key == s.service.key():
+		case key == service:
 			was, now = was.withTemplateMetadata(), now.withTemplateMetadata()
 		}
 		for _, field := range differences("", map[string]any(was), map[string]any(now)) {
-			if key != s.service.key() || !below(field, but) {
+			if key != service || !below(field, but) {
 				different = append(different, was.id()+" "+field)
 			}
 		}
 	}
-	return different, nil
+	return different
 }
 
 // generatedNames are those in another render of what is generated, each with what it stands for.
@@ -212,13 +270,13 @@ func generatedNames(s, other *State) (texts []string) {
 }
 
 // replaced are objects with other texts, by their keys.
-func replaced(objects []object, by *strings.Replacer) (map[string]object, error) {
+func replaced(objects []object, by func(string) string) (map[string]object, error) {
 	encoded, err := json.Marshal(objects)
 	if err != nil {
 		return nil, fmt.Errorf("comparing what is rendered: %w", err)
 	}
 	var found []object
-	if err := json.Unmarshal([]byte(by.Replace(string(encoded))), &found); err != nil {
+	if err := json.Unmarshal([]byte(by(string(encoded))), &found); err != nil {
 		return nil, fmt.Errorf("comparing what is rendered: %w", err)
 	}
 	return byKey(found), nil

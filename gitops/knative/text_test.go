@@ -23,6 +23,8 @@ spec:
           env:
             - {name: SKIP_AUTH, value: "0"}
             - {name: VERSION, value: none}
+            - {name: OTEL_RESOURCE_ATTRIBUTES, value: "service.name=web,service.version=none"}
+          args: [--version=none, --admin=none, "--upstream=http://build.none:80"]
           envFrom:
             - secretRef: {name: db-production}
             - configMapRef: {name: limits}
@@ -62,6 +64,11 @@ func replacing(delimiter, index, field string) string {
 		"    targets:\n      - select: {kind: Service, name: web}\n        fieldPaths: [\"" + field + "\"]\n        options: {create: true}\n"
 }
 
+// withDelimiter has it copied to a part of what is there.
+func withDelimiter(replacement, delimiter, index string) string {
+	return strings.Replace(replacement, "options: {create: true}", "options: {delimiter: '"+delimiter+"', index: "+index+"}", 1)
+}
+
 // into has the tag copied to a part of an annotation of the pods.
 func into(delimiter, index, name, value string) string {
 	return "patches:\n  - patch: |-\n      apiVersion: serving.knative.dev/v1\n      kind: Service\n      metadata: {name: web}\n" +
@@ -93,12 +100,22 @@ func TestCheckText(t *testing.T) {
 			"    targets:\n      - select: {kind: ConfigMap}\n        fieldPaths: [data.version]\n        options: {create: true}\n", ""},
 		"an injector's image": {"example.test/web:acme", into("/", "1", "sidecar.istio.io/proxyImage", "ghcr.io/acme/proxy:1.24"),
 			"is copied to /spec/template/metadata/annotations/sidecar.istio.io~1proxyImage, so that whoever"},
+		"a stage":      {"example.test/web:acme", into("-", "0", "example.test/STAGE", "dev-1"), "is copied to /spec/template/metadata/annotations/example.test~1STAGE, so that whoever"},
+		"an attribute": {image, withDelimiter(replacing(":", "1", "spec.template.spec.containers.0.env.2.value"), "=", "2"), ""},
+		"another attribute": {image, withDelimiter(replacing(":", "1", "spec.template.spec.containers.0.env.2.value"), "=", "1"),
+			"is copied to /spec/template/spec/containers/0/env/2/value, so that whoever"},
+		"an argument":           {image, withDelimiter(replacing(":", "1", "spec.template.spec.containers.0.args.0"), "=", "1"), ""},
+		"a host in an argument": {image, withDelimiter(replacing(":", "1", "spec.template.spec.containers.0.args.2"), "build.", "1"), "is copied to /spec/template/spec/containers/0/args/2, so that whoever"},
+		"another argument":      {image, withDelimiter(replacing(":", "1", "spec.template.spec.containers.0.args.1"), "=", "1"), "is copied to /spec/template/spec/containers/0/args/1, so that whoever"},
+		"a host": {"example.test/web:acme", into(".", "0", "example.test/release-host", "acme.example.test"),
+			"is copied to /spec/template/metadata/annotations/example.test~1release-host, so that whoever"},
+		"a number of a build": {"example.test/web:12", into("-", "1", "example.test/buildNumber", "b-1"), ""},
 		"an injector's short image": {"example.test/web:acme", into(":", "0", "sidecar.istio.io/proxyImage", "acme:1.24"),
 			"is copied to /spec/template/metadata/annotations/sidecar.istio.io~1proxyImage, so that whoever"},
-		"an injector's tag":         {"example.test/web:1.24", into(":", "1", "sidecar.istio.io/proxyImage", "ghcr.io/acme/proxy:1.24"), ""},
-		"an address of a release":   {"example.test/web:acme", into("/", "3", "example.test/release", "https://example.test/acme"),
+		"an injector's tag": {"example.test/web:1.24", into(":", "1", "sidecar.istio.io/proxyImage", "ghcr.io/acme/proxy:1.24"), ""},
+		"an address of a release": {"example.test/web:acme", into("/", "3", "example.test/release", "https://example.test/acme"),
 			"is copied to /spec/template/metadata/annotations/example.test~1release, so that whoever"},
-		"an account of the tag": {"example.test/web:web-1.5.0", replacing(":", "1", "metadata.annotations.share") + "  - source: {kind: Service, name: web, fieldPath: metadata.annotations.share, options: {delimiter: '-', index: 0}}\n" +
+		"an account of the tag": {"example.test/web:web-1.5.0", replacing(":", "1", "metadata.annotations.version") + "  - source: {kind: Service, name: web, fieldPath: metadata.annotations.version, options: {delimiter: '-', index: 0}}\n" +
 			"    targets:\n      - select: {kind: Service, name: web}\n        fieldPaths: [spec.template.spec.serviceAccountName]\n", "is copied to /spec/template/spec/serviceAccountName, so that whoever"},
 		"a role of the tag":    {"example.test/web:web", replacing(":", "1", `spec.template.metadata.annotations.[iam.amazonaws.com/role]`), "is copied to /spec/template/metadata/annotations/iam.amazonaws.com~1role, so that whoever"},
 		"a version of the tag": {image, replacing(":", "1", `spec.template.metadata.annotations.[app.kubernetes.io/version]`), ""},
@@ -129,4 +146,63 @@ func TestCheckText(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCheckTextOf has an edit to a tag of another form: a part of a tag in one form may be the whole of it in the other, and another name
+// of the image comes with a rollback. What stands there beside is the same.
+func TestCheckTextOf(t *testing.T) {
+	t.Parallel()
+	const version = "/spec/template/spec/containers/0/env/1/value"
+	for name, test := range map[string]struct{ image, other, more, want string }{
+		"a part":       {"example.test/web:v3-1", "example.test/web:v4", replacing("-", "0", "metadata.labels.version"), ""},
+		"a digest":     {"example.test/web:v3", "example.test/web@sha256:" + strings.Repeat("0", 64), replacing("/", "1", "metadata.annotations.version"), ""},
+		"no tag":       {"example.test/web", "example.test/web:v3", "", ""},
+		"another name": {"web:v3", "web:v3", "images:\n  - {name: web, newName: example.HERE/web}\n" + replacing("@", "0", "metadata.annotations.image"), ""},
+		"another text": {"example.test/web:v3", "example.test/web:v3-1", form("v.*-.*", "{op: replace, path: "+version+", value: none of it}"), "Service/web " + version},
+		"another image": {"example.test/web:v3", "example.test/web:v3-1", form("v.*-.*", "{op: add, path: /spec/template/metadata, value: {annotations: {image: example.org/miner:1}}}"),
+			"Service/web /spec/template/metadata"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var states [2]*State
+			for i, image := range []string{test.image, test.other} {
+				more := strings.ReplaceAll(test.more, "HERE", []string{"test", "org"}[i])
+				state, err := Read(t.Context(), imageOverlay(image, more), "app", "web")
+				if err != nil {
+					t.Fatal(err)
+				}
+				states[i] = state
+			}
+			got := CheckTextOf(t.Context(), states[0], states[1])
+			if test.want == "" && got != nil || test.want != "" && (got == nil || !strings.Contains(got.Error(), "would be otherwise: "+test.want)) {
+				t.Errorf("%v\nwant %s", got, test.want)
+			}
+		})
+	}
+}
+
+// form has a patch for tags of one form alone.
+func form(tag, patch string) string {
+	return `replacements:
+  - source: {kind: Service, name: web, fieldPath: spec.template.spec.containers.0.image, options: {delimiter: ':', index: 1}}
+    targets:
+      - select: {kind: Service}
+        fieldPaths: [metadata.name]
+transformers:
+  - |-
+    apiVersion: builtin
+    kind: PatchTransformer
+    metadata: {name: p}
+    target: {kind: Service, name: "` + tag + `"}
+    patch: |-
+      - ` + patch + `
+  - |-
+    apiVersion: builtin
+    kind: PatchTransformer
+    metadata: {name: q}
+    target: {kind: Service}
+    options: {allowNameChange: true}
+    patch: |-
+      - {op: replace, path: /metadata/name, value: web}
+`
 }

@@ -3,7 +3,6 @@ package knative
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"path"
@@ -45,9 +44,9 @@ func (t Tried) Failed() bool {
 	return slices.ContainsFunc(t, func(err error) bool { return err != nil })
 }
 
-// Beside is why one of them fails that was not tried before, or did not fail then. Where none could be made before, nothing is worse.
+// Beside is why one of them fails that was not tried before, or did not fail then. Where none can be made now, as before, nothing is worse.
 func (t Tried) Beside(before Tried) error {
-	if before[0] != nil {
+	if before[0] != nil && t[0] != nil {
 		return nil
 	}
 	for i, err := range t {
@@ -65,16 +64,20 @@ func TryEdits(ctx context.Context, s *State, with Trial) Tried {
 	if err != nil {
 		return Tried{err}
 	}
-	tried := Tried{nil, CheckText(ctx, read)}
+	made, wrong := withOthers(ctx, read, nil)
+	if wrong != nil {
+		made = others{} // which says nothing of an edit
+	}
+	tried := Tried{nil, wrong, CheckOwn(read), executable(read)}
 	for _, tag := range with.Tags {
-		err := tryShift(ctx, read, tag)
+		err := tryShift(ctx, read, made, tag)
 		if err != nil {
 			err = fmt.Errorf("tried with images and revisions that are made up: %w", err)
 		}
 		tried = append(tried, err)
 	}
 	for _, version := range with.Versions {
-		err := tryReversal(ctx, read, version)
+		err := tryReversal(ctx, read, made, version)
 		if err != nil {
 			err = fmt.Errorf("tried with a rollback to %s: %w", version.Revision, err)
 		}
@@ -88,37 +91,39 @@ func editable(ctx context.Context, s *State) (*State, error) {
 	if s.unplain != nil {
 		return nil, s.unplain
 	}
-	file, kustomization, err := s.Kustomization()
+	_, kustomization, err := s.Kustomization()
 	if err != nil {
 		return nil, err
 	}
 	if folder, err := kustomize.Folder(s.tree, s.Overlay); err != nil || folder != path.Clean(s.Overlay) {
 		return nil, fmt.Errorf("overlay %s is reached by a symbolic link, expected a folder: no run writes through one", s.Overlay)
 	}
-	for _, name := range []string{file, routePath(s), defaultsPath(s)} {
-		if err := plainFile(s.tree, name); err != nil {
+	for _, name := range filesOfRuns(s) {
+		if err := NoLink(s.tree, name); err != nil {
 			return nil, err
 		}
 	}
 	if err := tryPatches(s, kustomization); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
+		return nil, fmt.Errorf("%s: %w", filesOfRuns(s)[0], err)
 	}
 	return Read(ctx, s.tree, s.Overlay, s.name)
 }
 
-// plainFile is an error where a file is none that every run can write: a forge's API makes plain
-// files alone. None at all is no error.
-func plainFile(tree fs.FS, name string) error {
-	info, err := fs.Lstat(tree, name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return fmt.Errorf("looking at %s: %w", name, err)
-	case info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0:
-		return fmt.Errorf("%s may be executed, and with the input commit: api no run can write such a file: take that right away (git update-index --chmod=-x)", name)
+// filesOfRuns are the files that runs write.
+func filesOfRuns(s *State) []string {
+	file, _, _ := s.Kustomization() // it is there, or nothing is edited
+	return []string{file, routePath(s), defaultsPath(s)}
+}
+
+// executable is an error where a file is none that every run can write: a forge's API makes plain files alone.
+func executable(s *State) error {
+	for _, name := range filesOfRuns(s) {
+		info, err := fs.Lstat(s.tree, name)
+		if err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o111 != 0 {
+			return fmt.Errorf("%s may be executed, and with the input commit: api no run can write such a file: take that right away (git update-index --chmod=-x)", name)
+		}
 	}
-	return NoLink(tree, name)
+	return nil
 }
 
 // tryPatches registers the tool's own files, and takes them out.
@@ -141,7 +146,7 @@ func tryPatches(s *State, kustomization []byte) error {
 }
 
 // tryShift sets the images to others, and the traffic to revisions that nothing has.
-func tryShift(ctx context.Context, s *State, tag string) error {
+func tryShift(ctx context.Context, s *State, made others, tag string) error {
 	images, err := otherImages(s)
 	if err != nil {
 		return err
@@ -162,13 +167,43 @@ func tryShift(ctx context.Context, s *State, tag string) error {
 	for _, c := range Companions(s, after) {
 		expected.Also = append(expected.Also, c.Name)
 	}
-	return Check(s, after, expected)
+	if err := Check(s, after, expected); err != nil || made.state == nil {
+		return err
+	}
+	return made.check(ctx, s, after, nil)
 }
 
-// tryReversal gives a revision all traffic, and the template its name and its images: by the names that they have now, and as a
-// rollback sets them where that leads to others. A rollback whose template is another one than the revision's gives it the name that
-// a promotion would.
-func tryReversal(ctx context.Context, s *State, to Version) error {
+// tryReversal gives a revision all traffic in each way that a rollback may.
+func tryReversal(ctx context.Context, s *State, made others, to Version) error {
+	all, err := reversals(ctx, s, to)
+	if err != nil {
+		return err
+	}
+	for _, r := range all {
+		after, expected, err := tryRoute(ctx, r.state, r.revision, Split{Stable: r.carries}.Targets("", false), "")
+		if err == nil {
+			err = checkRoute(r.state, after, expected)
+		}
+		if err == nil && made.state != nil {
+			err = made.check(ctx, s, after, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A reversal is a template, its name and the revision with all traffic.
+type reversal struct {
+	state             *State
+	revision, carries string
+}
+
+// reversals are those that a rollback may make. The template gets the images, by the names that they have now and as a rollback sets them
+// where that leads to others, and the revision's name, or the one that a promotion would give it where it is another one than the
+// revision's, which may be gone. Where the template cannot be rolled back, as with another container since, the traffic alone is.
+func reversals(ctx context.Context, s *State, to Version) ([]reversal, error) {
 	is := AllImages(s)
 	var set []kustomize.Image
 	for _, image := range slices.Concat(to.Images, to.InitImages) {
@@ -177,33 +212,28 @@ func tryReversal(ctx context.Context, s *State, to Version) error {
 			set = append(set, kustomize.Image{Name: name, NewTag: tag, Digest: digest})
 		}
 	}
+	var templates []*State
 	next, err := s.SetImages(ctx, set)
-	if err != nil {
-		return err
+	if err == nil {
+		templates = append(templates, next)
 	}
-	all := []*State{next}
-	if back, err := Restored(ctx, s, nil, to.Images, to.InitImages); err == nil && !slices.Equal(AllImages(back), AllImages(next)) {
-		all = append(all, back)
+	back, wrong := Restored(ctx, s, nil, to.Images, to.InitImages)
+	if wrong == nil && (err != nil || !slices.Equal(AllImages(back), AllImages(next))) {
+		templates = append(templates, back)
 	}
-	for _, next := range all {
-		made, err := next.NextRevision()
+	var all []reversal
+	for _, t := range templates {
+		name, err := t.NextRevision()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		for _, revision := range []string{to.Revision, made} {
-			after, expected, err := tryRoute(ctx, next, revision, Split{Stable: revision}.Targets("", false), "")
-			if err == nil {
-				err = checkRoute(next, after, expected)
-			}
-			if err == nil {
-				err = CheckTextOf(ctx, s, after)
-			}
-			if err != nil {
-				return err
-			}
-		}
+		all = append(all, reversal{t, to.Revision, to.Revision}, reversal{t, name, to.Revision}, reversal{t, name, name})
 	}
-	return nil
+	name, err := s.NextRevision()
+	if err == nil && s.Revision() != "" {
+		all = append(all, reversal{s, s.Revision(), to.Revision}, reversal{s, name, to.Revision})
+	}
+	return slices.Compact(all), err
 }
 
 // tryRoute writes the name of the revision and the traffic, and tells what is to be shown of it.
