@@ -23,7 +23,7 @@ import (
 // baseOf is the commit to compare with: the one that the forge has merged with, where its own merge
 // is checked out, which is newer than the base that the event names. Of any other commit its author
 // says what the parents are, and the event may name a base that is old by now: a merge into the branch
-// goes by what the two have in common. Where nobody can tell that, the branch's tip shows no less.
+// goes by what the two have in common, which somebody has to be able to tell.
 // A pull request to another branch may be one to the branch a moment later, with what a forge has noted
 // of its commit.
 func baseOf(ctx context.Context, t task.Task, repo *task.Branch, merged, tip gitops.Snapshot) (gitops.Snapshot, error) {
@@ -39,7 +39,11 @@ func baseOf(ctx context.Context, t task.Task, repo *task.Branch, merged, tip git
 		return gitops.Snapshot{}, setting.Bad("branch: %q: there is not one commit alone, among those that are looked at, at which the checked-out commit %.10s has left it, so that nobody sees what their merge makes: "+
 			"expected what is up to date there; merge the branch into it, or rebase it", branch, head.Hash)
 	}
-	if err != nil || common == "" || common == tip.Commit.Hash {
+	if err == nil && common == "" {
+		err = setting.Bad("branch: %q: nobody can tell at which commit the checked-out one, %.10s, has left it, as the Git server gives out no commits without what is in them: "+
+			"expected one that is made on its newest commit %.10s; rebase it", branch, head.Hash, tip.Commit.Hash)
+	}
+	if err != nil || common == tip.Commit.Hash {
 		return tip, err
 	}
 	base, err := repo.At(ctx, common)
@@ -47,14 +51,18 @@ func baseOf(ctx context.Context, t task.Task, repo *task.Branch, merged, tip git
 		return base, err
 	}
 	both, err := changedByBoth(proposalOf(t.Settings.Promote), base, merged, tip)
+	what := "it has changed " + shortened(both) + " since the checked-out commit %.10s left it, which changes that too"
+	if len(both) == 1 && both[0] == pipeline.Name {
+		what = "it, or the checked-out commit %.10s, has changed " + pipeline.Name + " since the two parted, and the other one has changed files, which that may name"
+	}
 	if err == nil && len(both) > 0 {
-		err = setting.Bad("branch: %q: it has changed %s since the checked-out commit %.10s left it, which changes that too, so that nobody sees what their merge makes: "+
-			"expected what is up to date there; merge the branch into it, or rebase it", branch, shortened(both), head.Hash)
+		err = setting.Bad("branch: %q: "+what+", so that nobody sees what their merge makes: "+
+			"expected what is up to date there; merge the branch into it, or rebase it", branch, head.Hash)
 	}
 	return base, err
 }
 
-// changedByBoth are the overlays, and else the files, that a branch has changed as well as a commit which has left it: what reads
+// changedByBoth are the overlays, or the pipeline file beside anything, and else the files, that a branch has changed as well as a commit which has left it: what reads
 // their files in either, as the pipeline file names some. Git merges what is moved on one side and changed on the other where it has
 // been moved to. On what runs have changed on the branch no more depends than its text.
 func changedByBoth(c proposal.Settings, base, head, tip gitops.Snapshot) ([]string, error) {
@@ -81,7 +89,7 @@ func changedByBoth(c proposal.Settings, base, head, tip gitops.Snapshot) ([]stri
 		return both, nil
 	}
 	if len(mine) > 0 && len(theirs) > 0 && (slices.Contains(mine, pipeline.Name) || slices.Contains(theirs, pipeline.Name)) {
-		return []string{pipeline.Name + ", or what that may name,"}, nil
+		return []string{pipeline.Name}, nil
 	}
 	both := inBoth(mine, all)
 	moved := func(changed []string, other gitops.Snapshot) []string {
@@ -93,35 +101,45 @@ func changedByBoth(c proposal.Settings, base, head, tip gitops.Snapshot) ([]stri
 }
 
 // notOfRuns are the files among those that a branch has changed that no run has: the record of an overlay with what is beside it, and
-// in its kustomization the tags of images that were there.
+// in its kustomization the entries of those, and the tags of the images that the record is of.
 func notOfRuns(from, to gitops.Snapshot, changed []string) []string {
-	recorded := map[string]bool{} // files, and their folders
+	ran, begun := map[string][]string{}, map[string]bool{} // images, and whether there was a promotion before, by the folder
 	for _, file := range changed {
-		if service := knative.OwnedBy(file); service != "" && hasRecord(to, path.Dir(file), service) {
-			recorded[file], recorded[path.Dir(file)] = true, true
+		if service := knative.OwnedBy(file); service != "" {
+			ran[path.Dir(file)] = append(ran[path.Dir(file)], imagesRun(to, path.Dir(file), service)...)
+			begun[path.Dir(file)] = begun[path.Dir(file)] || isIn(from, file)
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(changed), func(file string) bool {
-		return recorded[file] || recorded[path.Dir(file)] && kustomize.IsFile(file) && sameButTags(from, to, file)
+		is, err := fs.ReadFile(to.Tree, file)
+		images := ran[path.Dir(file)]
+		switch {
+		case err != nil || len(images) == 0:
+			return false
+		case kustomize.IsFile(file):
+			was, err := fs.ReadFile(from.Tree, file)
+			return err == nil && kustomize.SameButTags(was, is, images, knative.Own)
+		case knative.OwnedBy(file) == "" && begun[path.Dir(file)]: // defaults, which may hide anything of the template
+			return false
+		}
+		return knative.IsWritten(file, is)
 	})
 }
 
-func hasRecord(at gitops.Snapshot, overlay, service string) bool {
+// imagesRun are the images that the record of an overlay says it has; none: there is none that can be read.
+func imagesRun(at gitops.Snapshot, overlay, service string) []string {
 	text, err := knative.ReadRecord(at.Tree, overlay, service)
 	if err != nil {
-		return false
+		return nil
 	}
 	r, err := record.Parse(text)
-	return err == nil && r.Exists()
-}
-
-func sameButTags(from, to gitops.Snapshot, file string) bool {
-	was, err := fs.ReadFile(from.Tree, file)
-	if err != nil {
-		return false
+	switch {
+	case err != nil || r.Overlay != overlay: // a copy of another one's
+		return nil
+	case r.Step == record.Restore:
+		return r.From.AllImages()
 	}
-	is, err := fs.ReadFile(to.Tree, file)
-	return err == nil && kustomize.SameButTags(was, is)
+	return r.To.AllImages()
 }
 
 func inBoth(a, b []string) []string {
