@@ -20,6 +20,7 @@ type Edited struct {
 	Lost     []string                  // images that somebody had set by hand, before or since, and that the overlay has no more
 	Missing  []knative.Reference       // that pods of the destination need, and the overlay does not have
 	Foreign  []string                  // fields that somebody had put into the tool's own files, which are written anew without them
+	Brings   error                     // what it brings beside what is rolled back, as nothing else can be made
 	Broken   error                     // why the overlay did not render with the tool's own files, which are written anew
 	Follows  []string                  // fields that somebody's replacements copy from what the edit sets
 	Replaced []servingv1.TrafficTarget // targets of somebody's later patch, which kept Knative from routing
@@ -45,6 +46,9 @@ func (e Edited) Warning(to Destination) string {
 	if len(e.Missing) > 0 {
 		warnings = append(warnings, fmt.Sprintf("revision %s needs %s, which the overlay does not have: where that was pruned, no new pod of the revision starts, though it is Ready. Revert the commit that took it away, or promote the same image again, with the configuration of now",
 			to.Revision, oneline.Brief(knative.Names(e.Missing))))
+	}
+	if e.Brings != nil {
+		warnings = append(warnings, fmt.Sprintf("more comes than what ran: %v", e.Brings))
 	}
 	if e.Broken != nil {
 		warnings = append(warnings, fmt.Sprintf("the tool's own files are written anew, and the record begins again, as the overlay did not render with them: %v", e.Broken))

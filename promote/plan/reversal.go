@@ -2,7 +2,6 @@ package plan
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -102,8 +101,11 @@ func reversedFrom(ctx context.Context, c Settings, back Reversal, now *knative.S
 		return Edited{State: state, Refused: back.Refused}, err
 	}
 	state, refused := templateReversed(ctx, c, back, now, before)
-	if refused == nil || ctx.Err() != nil {
-		return Edited{State: state}, refused
+	if refused == nil {
+		return textAlone(ctx, c, back, now, state, before), nil
+	}
+	if ctx.Err() != nil {
+		return Edited{}, refused
 	}
 	state, err := trafficReversed(ctx, c, back, now, before)
 	if err != nil {
@@ -164,39 +166,6 @@ func (back Reversal) checked(ctx context.Context, c Settings, now, after *knativ
 		expected.Traffic = rendered
 	}
 	return after, knative.Check(now, after, expected)
-}
-
-// trafficReversed is an overlay with the traffic of the destination and the
-// template as it is, under its name or, where somebody has changed it, under one of its own:
-// Knative refuses what was changed without a new name.
-func trafficReversed(ctx context.Context, c Settings, back Reversal, now *knative.State, record record.Record) (*knative.State, error) {
-	if ready := back.Dest.Readiness(); ready.Gone {
-		return nil, fmt.Errorf("revision %s %s", back.Dest.Revision, ready.Why)
-	}
-	if now.Revision() == "" {
-		return nil, errors.New("the template has no name that could stay")
-	}
-	text, err := reversalRecord(c, back, now, back.Dest.Traffic, record).Encode()
-	if err != nil {
-		return nil, err
-	}
-	revision := now.Revision()
-	if back.Keeps != nil {
-		revision = back.Keeps.Revision // the commit before has written the old one
-	}
-	if made, known, err := now.Made(revision); err == nil && known && !made {
-		if revision, err = now.NextRevision(); err != nil {
-			return nil, err
-		}
-	}
-	if revision, err = untaken(back, now, revision); err != nil {
-		return nil, err
-	}
-	after, err := now.Route(ctx, revision, back.Dest.Traffic, text, back.Live)
-	if err != nil {
-		return nil, err
-	}
-	return back.checked(ctx, c, now, after, revision, back.Dest.Traffic)
 }
 
 // untaken is a name for a template, or the next one of it where that is taken.
