@@ -71,8 +71,8 @@ func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 	return r.end(ctx, ending{})
 }
 
-// makePlan computes what is left to do, and tries its edits, so that a bad one
-// ends the run before anything is pushed.
+// makePlan computes what is left to do, and tries its edits, so that with a bad one
+// nothing more is pushed than a rollback of what is under way.
 func makePlan(ctx context.Context, p *targetRun) error {
 	plan, err := plan.New(p.config.Settings, p.at)
 	if err != nil {
@@ -103,10 +103,7 @@ func makePlan(ctx context.Context, p *targetRun) error {
 		return err
 	}
 	p.journal.Tell(planned)
-	p.planned, err = plan.Try(ctx, p.config.Settings, p.at)
-	if err != nil {
-		return err
-	}
+	p.planned, p.uneditable = plan.Try(ctx, p.config.Settings, p.at)
 	p.plan = plan
 	after := overlayAfter(p)
 	p.journal.Tell(journal.Renders(p.at.Now, after))
@@ -218,7 +215,8 @@ func (p *targetRun) reachedBy(plan plan.Plan) event.Status {
 func (r *run) preflight(ctx context.Context) error {
 	for _, p := range r.targets {
 		err := loadAnalysis(p)
-		if p.gates.Templates.Unread = err; err == nil && !p.resumed() {
+		p.gates.Templates.Unread = err
+		if err = cmp.Or(p.uneditable, err); err == nil && !p.resumed() {
 			err = p.gates.Fit(ctx) // what is under way is measured as far as it comes
 		}
 		if err == nil {
@@ -242,10 +240,10 @@ func underWay(r *run) bool {
 	return slices.ContainsFunc(r.targets, func(p *targetRun) bool { return p.plan.Restorable() && p.resumed() })
 }
 
-// unjudged tells whether a target was asked for a gate that cannot be read. What
-// has no step left above it has not passed that gate, whatever counts as passed.
+// unjudged tells whether a target was asked for a gate that cannot be read, or shows what no step may have made. What
+// has no step left above it has not passed, whatever counts as passed.
 func unjudged(r *run) bool {
-	return slices.ContainsFunc(r.targets, func(p *targetRun) bool { return p.gates.Templates.Unread != nil })
+	return slices.ContainsFunc(r.targets, func(p *targetRun) bool { return cmp.Or(p.gates.Templates.Unread, p.uneditable) != nil })
 }
 
 // sourcesStill is why a promotion must not be noted as passed, that has all its commits:

@@ -34,15 +34,16 @@ type targetRun struct {
 	service live.Service
 	journal *journal.Journal
 
-	gates   ask.Gates
-	at      plan.Situation   // as last seen
-	plan    plan.Plan        // of a promotion: what is left to do
-	origin  source.Taken     // what the images of the plan are taken from
-	planned []*knative.State // what its first and its last commit that are left lead to
-	begun   int              // how many of the plan's steps the run has come to
-	reached event.Status     // how it ends if nothing stops the run; empty: unchanged
-	stays   bool             // a run that fails has nothing of it to roll back
-	lost    error            // why it is not rolled back with the others: somebody else has changed it, or it cannot be
+	gates      ask.Gates
+	at         plan.Situation   // as last seen
+	plan       plan.Plan        // of a promotion: what is left to do
+	origin     source.Taken     // what the images of the plan are taken from
+	planned    []*knative.State // what its first and its last commit that are left lead to
+	uneditable error            // why those cannot be made; nil: they can
+	begun      int              // how many of the plan's steps the run has come to
+	reached    event.Status     // how it ends if nothing stops the run; empty: unchanged
+	stays      bool             // a run that fails has nothing of it to roll back
+	lost       error            // why it is not rolled back with the others: somebody else has changed it, or it cannot be
 }
 
 func newTargetRun(command event.Command, c Config, target plan.Target, on Systems, started time.Time) *targetRun {

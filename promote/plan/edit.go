@@ -64,7 +64,7 @@ func (p Plan) EditStep(ctx context.Context, c Settings, i int, tip gitops.Snapsh
 // stays that patch's.
 func Shift(ctx context.Context, c Settings, plan Plan, traffic []servingv1.TrafficTarget, record []byte, now, next *knative.State, live *servingv1.Service) (*knative.State, error) {
 	if err := knative.CheckOwn(now); err != nil {
-		return nil, err
+		return nil, unusable{err}
 	}
 	after, err := next.Route(ctx, plan.To, traffic, record, live)
 	if err != nil {
@@ -80,7 +80,10 @@ func Shift(ctx context.Context, c Settings, plan Plan, traffic []servingv1.Traff
 	if err := knative.Check(now, after, knative.Expected{Images: plan.images, Also: c.Also, Revision: plan.To, Traffic: traffic}); err != nil {
 		return nil, err
 	}
-	return after, checkText(ctx, plan, now, after)
+	if err := checkText(ctx, plan, now, after); err != nil {
+		return nil, unusable{err}
+	}
+	return after, nil
 }
 
 // checkText wants what a step sets to change no more than itself and text that follows it.
