@@ -68,9 +68,12 @@ func Converts(tree fs.FS, folder string) func(name string) string {
 	}
 	return func(name string) string {
 		file := strings.Split(path.Join(folder, name), "/")
-		for _, line := range lines {
-			if attribute := setsOne(line, names); attribute != "" && line.Pattern != nil && line.Pattern.Match(file) {
-				return attribute
+		for _, guessed := range []bool{false, true} {
+			for _, line := range lines {
+				_, any := line.Pattern.(anyFile)
+				if attribute := setsOne(line, names); attribute != "" && any == guessed && line.Pattern != nil && line.Pattern.Match(file) {
+					return attribute
+				}
 			}
 		}
 		return ""
