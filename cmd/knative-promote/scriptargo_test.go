@@ -60,8 +60,7 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 		ts.Check(err)
 		w.argo.Pause(d)
 	case "settled":
-		w.argo.Refresh("the-app") // by itself it looks every three minutes, and a run may be kept from asking
-		ts.Check(w.await("the Service to be Ready", w.settled))
+		w.awaitSettled(ts)
 	case "revision":
 		ts.Setenv(args[1], w.revisionOf(ts, args[2]))
 	case "collect":
@@ -148,6 +147,24 @@ func (w *world) syncByHand(ts *testscript.TestScript, application, commit string
 		operation := w.argo.Application(application).Status.OperationState
 		return operation != nil && operation.SyncResult != nil && operation.SyncResult.Revision == commit && operation.Phase.Completed()
 	}))
+}
+
+// awaitSettled waits until the world is settled, and has Argo CD look now and then: by itself it looks every three minutes, a run may be kept from asking,
+// and a request that comes while it looks is lost.
+func (w *world) awaitSettled(ts *testscript.TestScript) {
+	const every = 5 * time.Second
+	asked := time.Time{}
+	err := w.await("the Service to be Ready", func() bool {
+		if time.Since(asked) > every {
+			w.argo.Refresh("the-app")
+			asked = time.Now()
+		}
+		return w.settled()
+	})
+	if err != nil {
+		app := w.argo.Application("the-app")
+		ts.Fatalf("%v: %+v; %+v; Service %+v", err, app.Status.Sync, app.Status.OperationState, w.argo.Service(namespace, w.service).Status)
+	}
 }
 
 // settled tells whether Argo CD has synced the tip and the Service is Ready then.
