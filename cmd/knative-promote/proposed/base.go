@@ -51,15 +51,14 @@ func baseOf(ctx context.Context, t task.Task, repo *task.Branch, merged, tip git
 		return base, err
 	}
 	both, err := changedByBoth(proposalOf(t.Settings.Promote), base, merged, tip)
-	what := "it has changed " + shortened(both) + " since the checked-out commit %.10s left it, which changes that too"
+	if err != nil || len(both) == 0 {
+		return base, err
+	}
+	what := fmt.Sprintf("it has changed %s since the checked-out commit %.10s left it, which changes that too", shortened(both), head.Hash)
 	if len(both) == 1 && both[0] == pipeline.Name {
-		what = "it, or the checked-out commit %.10s, has changed " + pipeline.Name + " since the two parted, and the other one has changed files, which that may name"
+		what = fmt.Sprintf("it, or the checked-out commit %.10s, has changed %s since the two parted, and the other one has changed files, which that may name", head.Hash, pipeline.Name)
 	}
-	if err == nil && len(both) > 0 {
-		err = setting.Bad("branch: %q: "+what+", so that nobody sees what their merge makes: "+
-			"expected what is up to date there; merge the branch into it, or rebase it", branch, head.Hash)
-	}
-	return base, err
+	return base, setting.Bad("branch: %q: %s, so that nobody sees what their merge makes: expected what is up to date there; merge the branch into it, or rebase it", branch, what)
 }
 
 // changedByBoth are the overlays, or the pipeline file beside anything, and else the files, that a branch has changed as well as a commit which has left it: what reads
