@@ -70,8 +70,8 @@ func Converts(tree fs.FS, folder string) func(name string) string {
 		file := strings.Split(path.Join(folder, name), "/")
 		for _, guessed := range []bool{false, true} {
 			for _, line := range lines {
-				_, any := line.Pattern.(anyFile)
-				if attribute := setsOne(line, names); attribute != "" && any == guessed && line.Pattern != nil && line.Pattern.Match(file) {
+				_, guess := line.Pattern.(anyFile)
+				if attribute := setsOne(line, names); attribute != "" && guess == guessed && line.Pattern != nil && line.Pattern.Match(file) {
 					return attribute
 				}
 			}

@@ -102,7 +102,7 @@ func Foreign(s *State) []string {
 	with := s.service.withTemplateMetadata()
 	ops, _ := defaultsInTree(s) // those that are the tool's
 	foreign := slices.DeleteFunc(differences("", map[string]any(s.plain.withTemplateMetadata()), map[string]any(with)),
-		func(field string) bool { return below(field, routedFields) || isWritten(with, field, ops) })
+		func(field string) bool { return below(field, routedFields) || hasDefault(with, field, ops) })
 	for _, field := range foreignIn(contentOf(s, routePath(s))) {
 		if !slices.ContainsFunc(foreign, func(known string) bool { return below(field, []string{known}) || below(known, []string{field}) }) {
 			foreign = append(foreign, field)
@@ -126,8 +126,8 @@ func ownFields(states ...*State) []string {
 	return own
 }
 
-// isWritten tells whether an object has at a field just what one of these operations writes there.
-func isWritten(o object, field string, ops []operation) bool {
+// hasDefault tells whether an object has at a field just what one of these operations writes there.
+func hasDefault(o object, field string, ops []operation) bool {
 	has, there := o.value(field)
 	return slices.ContainsFunc(ops, func(op operation) bool {
 		if !below(field, []string{op.Path}) {

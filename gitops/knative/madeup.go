@@ -89,30 +89,18 @@ func otherTag(tag string) (other string, parts []madePart) {
 
 // others are what is made up in the place of what a State has, and the State with that.
 type others struct {
-	state    *State
-	images   []otherImage
-	set      []kustomize.Image // that make them
-	unset    []kustomize.Image // those that run and that no entry has set yet, so that other objects may run another tag of the same
-	revision string            // of the template; empty: it is as it was
-	texts    []string          // each that is made up, and what it stands for
+	state  *State
+	images []otherImage
+	set    []kustomize.Image // that make them
+	unset  []kustomize.Image // those that run and that no entry has set yet, so that other objects may run another tag of the same
+	texts  []string          // each that is made up, and what it stands for
 }
 
 // An otherImage is made up, as containers show it.
 type otherImage struct {
-	entry             string // name of the image that is set
-	name, tag, digest string
-	parts             []madePart // of its tag
-}
-
-func (i otherImage) String() string {
-	text := i.name
-	if i.tag != "" {
-		text += ":" + i.tag
-	}
-	if i.digest != "" {
-		text += "@" + i.digest
-	}
-	return text
+	kustomize.Image
+	entry string     // name of the image that is set
+	parts []madePart // of its tag
 }
 
 // String names the images.
@@ -173,21 +161,22 @@ func (o *others) add(name string, entry kustomize.Image, shown string) {
 	if name == entry.Name {
 		is.NewName = entry.NewName
 	}
-	made := otherImage{entry: name, name: shownName}
-	made.tag, made.parts = otherTag(tag)
+	made := otherImage{entry: name}
+	made.Name = shownName
+	made.NewTag, made.parts = otherTag(tag)
 	for _, part := range made.parts {
 		o.texts = append(o.texts, part.made, part.standsFor)
 	}
 	if digest != "" {
-		made.digest = "sha256:" + otherHash()
-		o.texts = append(o.texts, made.digest, digest, strings.TrimPrefix(made.digest, "sha256:"), strings.TrimPrefix(digest, "sha256:"))
+		made.Digest = "sha256:" + otherHash()
+		o.texts = append(o.texts, made.Digest, digest, strings.TrimPrefix(made.Digest, "sha256:"), strings.TrimPrefix(digest, "sha256:"))
 	}
 	if tag == "" && digest == "" {
-		made.tag = otherPart(12)
-		o.texts = append(o.texts, ":"+made.tag, "")
+		made.NewTag = otherPart(12)
+		o.texts = append(o.texts, ":"+made.NewTag, "")
 	}
 	set := is
-	set.NewTag, set.Digest = made.tag, made.digest
+	set.NewTag, set.Digest = made.NewTag, made.Digest
 	o.images, o.set = append(o.images, made), append(o.set, set)
 	if entry.NewTag == "" && entry.Digest == "" && cmp.Or(tag, digest) != "" {
 		o.unset = append(o.unset, is)
@@ -203,24 +192,19 @@ func (o others) marked(mark string, was others) func(string) string {
 
 // marks are what is made up, each with the mark in its place.
 func (o others) marks(mark string, was others) (marks []string) {
-	add := func(text, by string) {
-		if text != "" {
-			marks = append(marks, text, by)
-		}
-	}
 	for _, image := range o.images {
 		if i := slices.IndexFunc(was.images, func(then otherImage) bool { return then.entry == image.entry }); i >= 0 {
-			add(image.String(), was.images[i].name+":"+mark)
+			marks = append(marks, image.String(), was.images[i].Name+":"+mark)
 		}
-		add(image.digest, mark)
-		add(image.tag, mark)
+		if image.NewTag != "" {
+			marks = append(marks, image.NewTag, mark)
+		}
 		for _, part := range image.parts {
-			add(part.whole, mark)
-			add(part.made, mark)
+			marks = append(marks, part.whole, mark)
 		}
 	}
 	for i := 0; i < len(o.texts); i += 2 {
-		add(o.texts[i], mark)
+		marks = append(marks, o.texts[i], mark)
 	}
 	return marks
 }

@@ -33,8 +33,11 @@ func CheckTextOf(ctx context.Context, before, after *State, names ...string) err
 	return was.check(ctx, before, after, names)
 }
 
-// check is that, with what is made up in the State before.
+// check is that, with what is made up in the State before; nothing where that is none.
 func (o others) check(ctx context.Context, before, after *State, names []string) error {
+	if o.state == nil {
+		return nil
+	}
 	is, err := withOthers(ctx, after, names)
 	if err != nil {
 		return err
@@ -204,7 +207,6 @@ func (o *others) route(s *State) (*State, error) {
 		}
 		return known[revision]
 	}
-	o.revision = another(s.Revision())
 	for i := range traffic {
 		if traffic[i].RevisionName != "" {
 			traffic[i].RevisionName = another(traffic[i].RevisionName)
@@ -220,7 +222,7 @@ func (o *others) route(s *State) (*State, error) {
 		traffic[i].Percent = &share
 	}
 	traffic = append(traffic, servingv1.TrafficTarget{RevisionName: s.name + "-" + otherPart(12), Tag: otherPart(12)})
-	return editedTo(s, map[string][]byte{routePath(s): patchFile(target.Name, o.revision, traffic, nil)}), nil
+	return editedTo(s, map[string][]byte{routePath(s): patchFile(target.Name, another(s.Revision()), traffic, nil)}), nil
 }
 
 // generated is the name of a ConfigMap or Secret with the hash of its content, as kustomize makes it.

@@ -167,7 +167,7 @@ func tryShift(ctx context.Context, s *State, made others, tag string) error {
 	for _, c := range Companions(s, after) {
 		expected.Also = append(expected.Also, c.Name)
 	}
-	if err := Check(s, after, expected); err != nil || made.state == nil {
+	if err := Check(s, after, expected); err != nil {
 		return err
 	}
 	return made.check(ctx, s, after, nil)
@@ -184,7 +184,7 @@ func tryReversal(ctx context.Context, s *State, made others, to Version) error {
 		if err == nil {
 			err = checkRoute(r.state, after, expected)
 		}
-		if err == nil && made.state != nil {
+		if err == nil {
 			err = made.check(ctx, s, after, nil)
 		}
 		if err != nil {
