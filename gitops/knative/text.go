@@ -26,11 +26,17 @@ func CheckText(ctx context.Context, s *State, names ...string) error {
 // CheckTextOf is the same of what an edit makes of a State with other images, and of the two beside each other: a patch may be meant
 // for tags of another form.
 func CheckTextOf(ctx context.Context, before, after *State, names ...string) error {
-	was, err := withOthers(ctx, before, names)
+	check, err := TextOf(ctx, before, names...)
 	if err != nil {
 		return err
 	}
-	return was.check(ctx, before, after, names)
+	return check(ctx, after)
+}
+
+// TextOf is [CheckTextOf] for several edits of a State. The error is what [CheckText] says of that.
+func TextOf(ctx context.Context, before *State, names ...string) (check func(ctx context.Context, after *State) error, err error) {
+	was, err := withOthers(ctx, before, names)
+	return func(ctx context.Context, after *State) error { return was.check(ctx, before, after, names) }, err
 }
 
 // check is that, with what is made up in the State before; nothing where that is none.

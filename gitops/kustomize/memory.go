@@ -25,6 +25,7 @@ type rendered struct {
 	dir   string
 	asked []asked
 	out   []byte
+	raw   []string // files that generators read as they are
 	held  []figure // what it took of what is bounded
 	size  int      // bytes that it holds
 }
@@ -44,8 +45,8 @@ func recall(tree fs.FS, dir string) *rendered {
 }
 
 // remember keeps a render, which it returns, and forgets those that were not recalled for longest.
-func remember(dir string, tree *questioned, out []byte, held []figure) *rendered {
-	r := &rendered{dir: dir, asked: tree.asked, out: out, held: held, size: len(out)}
+func remember(dir string, tree *questioned, r *rendered) *rendered {
+	r.dir, r.asked, r.size = dir, tree.asked, len(r.out)
 	if tree.unclear {
 		return r
 	}

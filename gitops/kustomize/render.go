@@ -100,6 +100,7 @@ type overlay struct {
 	known  *rendered // nil: it is not
 	asked  *questioned
 	files  map[string][]byte // kustomize gets what was inspected
+	raw    []string          // files that generators read as they are
 	schema bool              // it brings its own OpenAPI schema
 	held   []figure
 }
@@ -115,7 +116,7 @@ func readOverlay(ctx context.Context, tree fs.FS, dir string) (*overlay, error) 
 	if err == nil {
 		err = i.budget.copies.check(i.budget.nodes)
 	}
-	o.schema, o.held = i.schema, append(i.budget.figures(), i.confined.figures()...)
+	o.raw, o.schema, o.held = i.raw, i.schema, append(i.budget.figures(), i.confined.figures()...)
 	return o, err
 }
 
@@ -135,7 +136,7 @@ func (o *overlay) build(ctx context.Context, dir string) (*rendered, error) {
 		return nil, err
 	}
 	held := append(o.held, c.figures()...) // it reads what generators take too, and some files again
-	return remember(dir, o.asked, out, append(held, figure{len(out), maxRendered, "bytes when it is rendered"})), nil
+	return remember(dir, o.asked, &rendered{out: out, raw: o.raw, held: append(held, figure{len(out), maxRendered, "bytes when it is rendered"})}), nil
 }
 
 // encoded is what AsYaml returns, within the limit: one text may stand in thousands of objects.
@@ -180,11 +181,11 @@ func Reads(ctx context.Context, tree fs.FS, dir string) (all, outside []string, 
 
 // Raw are the files that generators of the overlay in the folder dir, and of what it builds on, read as they are.
 func Raw(ctx context.Context, tree fs.FS, dir string) ([]string, error) {
-	i := &inspector{confined: &confined{ctx: ctx, tree: tree, files: map[string][]byte{}}}
-	if err := i.folder(path.Clean(dir)); err != nil {
+	r, err := render(ctx, tree, path.Clean(dir))
+	if err != nil {
 		return nil, &renderError{dir, err}
 	}
-	return i.raw, nil
+	return r.raw, nil
 }
 
 // krustyOptions are those of `kustomize build --load-restrictor LoadRestrictionsNone`: no plugins, no Helm. What may be

@@ -12,15 +12,16 @@ import (
 // textAlone is an overlay rolled back, or its traffic alone, where that brings no more than what runs set and its text, and the whole does:
 // a patch may be meant for the old tag alone. Where both do, users come first.
 func textAlone(ctx context.Context, c Settings, back Reversal, now, whole *knative.State, before record.Record) Edited {
-	if knative.CheckText(ctx, now) != nil {
+	check, err := knative.TextOf(ctx, now)
+	if err != nil {
 		return Edited{State: whole} // whatever it brings has followed all the time
 	}
-	more := knative.CheckTextOf(ctx, now, whole)
+	more := check(ctx, whole)
 	if more == nil {
 		return Edited{State: whole}
 	}
 	state, err := trafficReversed(ctx, c, back, now, before)
-	if err != nil || knative.CheckTextOf(ctx, now, state) != nil {
+	if err != nil || check(ctx, state) != nil {
 		return Edited{State: whole, Brings: more}
 	}
 	return Edited{State: state, Refused: more}
