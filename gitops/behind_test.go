@@ -67,13 +67,7 @@ func lookBehindAMerge(t *testing.T, of gittest.Repository) {
 	t.Helper()
 	s := serve(t, of, infra(), nil)
 	base := strings.TrimSpace(s.git(t, "rev-parse", "main"))
-	commit := func(message string, parents ...string) string {
-		args := []string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com", "commit-tree", "main^{tree}", "-m", message}
-		for _, p := range parents {
-			args = append(args, "-p", p)
-		}
-		return strings.TrimSpace(s.git(t, args...))
-	}
+	commit := func(message string, parents ...string) string { return commitBeside(t, s, message, parents...) }
 	side := commit("Side\n\nKey: 1\nPromotion: side", base)
 	merge := commit("Merge", base, side)
 	tip := commit("Tip\n\nKey: 1\nPromotion: tip", merge)
@@ -103,4 +97,14 @@ func lookBehindAMerge(t *testing.T, of gittest.Repository) {
 			t.Errorf("OnBranch(%s) = %t, %v, want %t", name, on, err, want)
 		}
 	}
+}
+
+// commitBeside makes a commit that has the files of main, and is on no branch yet.
+func commitBeside(t *testing.T, s server, message string, parents ...string) string {
+	t.Helper()
+	args := []string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com", "commit-tree", "main^{tree}", "-m", message}
+	for _, p := range parents {
+		args = append(args, "-p", p)
+	}
+	return strings.TrimSpace(s.git(t, args...))
 }

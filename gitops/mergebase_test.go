@@ -25,13 +25,7 @@ func TestMergeBase(t *testing.T) {
 func findMergeBases(t *testing.T, of gittest.Repository) {
 	t.Helper()
 	s := serve(t, of, infra(), nil)
-	commit := func(message string, parents ...string) string {
-		args := []string{"-c", "user.name=Ada", "-c", "user.email=ada@example.com", "commit-tree", "main^{tree}", "-m", message}
-		for _, p := range parents {
-			args = append(args, "-p", p)
-		}
-		return strings.TrimSpace(s.git(t, args...))
-	}
+	commit := func(message string, parents ...string) string { return commitBeside(t, s, message, parents...) }
 	old := strings.TrimSpace(s.git(t, "rev-parse", "main"))
 	one := commit("One", old)
 	side := commit("Side", old)
