@@ -149,8 +149,8 @@ func (w *world) syncByHand(ts *testscript.TestScript, application, commit string
 	}))
 }
 
-// awaitSettled waits until the world is settled, and has Argo CD look now and then: by itself it looks every three minutes, a run may be kept from asking,
-// and a request that comes while it looks is lost.
+// awaitSettled waits until the world is settled, and has Argo CD look now and then: by itself it looks once a day in scripts, a run may
+// be kept from asking, and a request that comes while it looks at an older commit is answered with that.
 func (w *world) awaitSettled(ts *testscript.TestScript) {
 	const every = 5 * time.Second
 	asked := time.Time{}
