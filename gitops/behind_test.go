@@ -1,6 +1,9 @@
 package gitops_test
 
 import (
+	"crypto/rand"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"sync/atomic"
@@ -95,6 +98,39 @@ func lookBehindAMerge(t *testing.T, of gittest.Repository) {
 	for name, want := range map[string]bool{tip: true, merge: true, base: true, side: false} {
 		if on, err := gitops.OnBranch(t.Context(), r, name); on != want || err != nil {
 			t.Errorf("OnBranch(%s) = %t, %v, want %t", name, on, err, want)
+		}
+	}
+}
+
+// TestBehindTooMuch has a server without parts of commits, and a large file in the past: it is asked once for what nobody reads.
+func TestBehindTooMuch(t *testing.T) {
+	t.Parallel()
+	var requests atomic.Int64
+	s := serve(t, gittest.Repository{NoFilter: true}, infra(), counting(&requests))
+	large := make([]byte, 33<<20)
+	_, _ = rand.Read(large) // it never fails
+	file := filepath.Join(t.TempDir(), "large")
+	if err := os.WriteFile(file, large, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	commit := "commit refs/heads/main\ncommitter Ada <ada@example.com> 1 +0000\ndata 0\n"
+	stream := commit + "from refs/heads/main^0\nM 100644 " + strings.TrimSpace(s.git(t, "hash-object", "-w", file)) + " large\n\n" + commit + "D large\n\n"
+	if err := os.WriteFile(file, []byte(stream), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.git(t, "-c", "alias.read=!git fast-import --quiet <'"+file+"'", "read")
+	r := s.open(t)
+	tip, err := r.Tip(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for n := range 2 {
+		before := requests.Load()
+		if got, err := r.Behind(t.Context(), tip.Commit.Hash, gitops.Trailer{}, ""); len(got) > 0 || err != nil {
+			t.Errorf("found %v, %v", got, err)
+		}
+		if made := requests.Load() - before; (made > 0) != (n == 0) {
+			t.Errorf("look %d made %d requests", n, made)
 		}
 	}
 }

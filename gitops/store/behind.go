@@ -53,13 +53,14 @@ func (s *Store) Behind(ctx context.Context, tip plumbing.Hash, depth int, show f
 	return nil
 }
 
-// unaskedLimit is how many bytes a server may send for a history that gives out no commits without what is in them.
-const unaskedLimit = 256 << 20
+// unaskedLimit is how many bytes a server may send for a history that gives out no commits without what is in them: those of text are
+// far below it, and a rollback waits for them.
+const unaskedLimit = 32 << 20
 
 // history brings in a commit and those behind it, without what is in them, and tells whether they are here: they are not where the server
-// would have to send more.
+// would have to send more, which it is asked for once.
 func history(ctx context.Context, s *Store, tip plumbing.Hash, depth int) (bool, error) {
-	if s.here.local != nil {
+	if s.here.local != nil || s.long && !s.partial() {
 		return false, nil
 	}
 	if s.behind == tip {
@@ -70,9 +71,11 @@ func history(ctx context.Context, s *Store, tip plumbing.Hash, depth int) (bool,
 		q = remote.Request{Wants: []plumbing.Hash{tip}, Filter: s.readable(), Limit: unaskedLimit, CommitsOnly: true}
 	}
 	q.Depth = depth
-	if err := s.fetch(ctx, q); remote.IsBound(err) && !s.partial() {
+	err := s.fetch(ctx, q)
+	if s.long = remote.IsBound(err) && !s.partial(); s.long {
 		return false, nil
-	} else if err != nil {
+	}
+	if err != nil {
 		return false, err
 	}
 	s.behind = tip

@@ -31,6 +31,7 @@ type Store struct {
 	trees  map[plumbing.Hash]Tree
 	past   past
 	behind plumbing.Hash    // the tip behind which commits are here
+	long   bool             // the history is more than a server is asked for that gives out no parts
 	can    *capability.List // what the server says that it can; nil: it was not asked yet
 	known  bool             // the branch has been there
 	whole  map[plumbing.Hash]bool
