@@ -99,7 +99,7 @@ func TestDocumentedWindows(t *testing.T) {
 			t.Fatalf("%s: %v", b.place, err)
 		}
 		christmas := time.Date(2026, 12, 24, 12, 0, 0, 0, time.UTC)
-		if state := schedule.At(christmas, "production", "checkout"); len(state.Closed) != 2 || state.Overridable() {
+		if state := schedule.At(christmas, "checkout", windows.Environment{Own: []string{"production"}}); len(state.Closed) != 2 || state.Overridable() {
 			t.Errorf("%s: at Christmas it is closed by %v", b.place, state.Closed)
 		}
 		return

@@ -262,7 +262,7 @@ func (s scene) windows(facts *Facts) {
 	facts.Windows = Windows{File: file, Unreadable: err}
 	if err == nil {
 		facts.Windows.Named = schedule.Environments()
-		facts.Windows.State = schedule.At(facts.Request.Now, facts.Request.Service, facts.Request.Environment)
+		facts.Windows.State = schedule.At(facts.Request.Now, facts.Request.Service, windows.Environment{Own: []string{facts.Request.Environment}})
 	}
 }
 

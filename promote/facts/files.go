@@ -18,8 +18,8 @@ func (r Reader) windows(at gitops.Snapshot) (check.Windows, error) {
 	case err == nil && !exists:
 		return check.Windows{}, nil
 	case err == nil:
-		names := r.Guards.Environments(at, guard.Target{Environment: r.Request.Environment, Overlay: r.Request.Source.Path, Service: r.Request.Service})
-		return check.Windows{File: r.Guards.File(), State: schedule.At(time.Now(), r.Request.Service, names...), Named: schedule.Environments()}, nil
+		environment := r.Guards.Environment(at, guard.Target{Environment: r.Request.Environment, Overlay: r.Request.Source.Path, Service: r.Request.Service})
+		return check.Windows{File: r.Guards.File(), State: schedule.At(time.Now(), r.Request.Service, environment), Named: schedule.Environments()}, nil
 	case is && exists:
 		return check.Windows{File: r.Guards.File(), Unreadable: freeze.Err}, nil
 	}

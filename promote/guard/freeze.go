@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 	"time"
 
@@ -107,23 +106,21 @@ func (s Settings) MayShift(tip gitops.Snapshot, t Target, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	if state := schedule.At(now, t.Service, s.Environments(tip, t)...); !state.Open() {
+	if state := schedule.At(now, t.Service, s.Environment(tip, t)); !state.Open() {
 		return &FreezeError{File: s.File(), State: state, Asked: s.PassesOver(OverrideFreeze)}
 	}
 	return nil
 }
 
-// Environments are what the target's environment is called: by the run, by its folder, and by the
-// pipeline file, which knows it by its path. An input adds a name to those and takes none away. A
-// pipeline file that cannot be read is for the pipeline's guards to say.
-func (s Settings) Environments(tip gitops.Snapshot, t Target) []string {
-	names := []string{t.Environment, path.Base(t.Overlay)}
+// Environment is what the target's environment is called: by its folder, by the pipeline file, which knows it by its path,
+// and by the run, whose name is added to those. A pipeline file that cannot be read is for the pipeline's guards to say.
+func (s Settings) Environment(tip gitops.Snapshot, t Target) windows.Environment {
+	environment := windows.Environment{Own: []string{path.Base(t.Overlay)}, Added: t.Environment}
 	file, err := ReadPipeline(tip, s.Keys)
 	if err == nil {
 		if rules, err := file.Of(t.Overlay, t.Service); err == nil && rules.Known() {
-			names = append(names, rules.Environment)
+			environment.Own = append(environment.Own, rules.Environment)
 		}
 	}
-	slices.Sort(names)
-	return slices.Compact(names)
+	return environment
 }

@@ -144,7 +144,7 @@ func compareNaively(t *testing.T, file string, from time.Time, open []bool) (cha
 	t.Helper()
 	schedule := parse(t, file)
 	schedule.zone = time.UTC
-	mine := schedule.of("", []string{""})
+	mine := schedule.of("", Environment{Own: []string{""}})
 	last := 0
 	for i := range open {
 		at := from.Add(time.Duration(i) * time.Minute)
@@ -156,7 +156,7 @@ func compareNaively(t *testing.T, file string, from time.Time, open []bool) (cha
 		}
 		changes++
 		for _, before := range []time.Duration{time.Nanosecond, time.Minute, at.Sub(from.Add(time.Duration(last) * time.Minute))} {
-			if got := schedule.At(at.Add(-before), "", "").Next; !got.Equal(at) {
+			if got := schedule.At(at.Add(-before), "", Environment{}).Next; !got.Equal(at) {
 				t.Fatalf("%s%s before it the change at %s is at %s", file, before, at.UTC(), got)
 			}
 		}

@@ -135,11 +135,11 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		at := time.Unix(unix%4_000_000_000, 0)
-		state := schedule.At(at, "shop", "production")
+		state := schedule.At(at, "shop", Environment{Own: []string{"production"}})
 		if !state.Next.IsZero() && !state.Next.After(at) {
 			t.Errorf("at %s it changes at %s", at, state.Next)
 		}
-		if !state.Next.IsZero() && schedule.At(state.Next, "shop", "production").Open() == state.Open() {
+		if !state.Next.IsZero() && schedule.At(state.Next, "shop", Environment{Own: []string{"production"}}).Open() == state.Open() {
 			t.Errorf("at %s nothing changes", state.Next)
 		}
 	})

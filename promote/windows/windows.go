@@ -88,11 +88,16 @@ type Cause struct {
 // String is the text with the line.
 func (c Cause) String() string { return fmt.Sprintf("%s (line %d)", c.Text, c.Line) }
 
-// At is the state of a Service at a time, in an environment that is called by all of these names. Where times are allowed for several
-// of them, one of each has to be on: another name opens nothing.
-func (s Schedule) At(now time.Time, service string, environments ...string) State {
-	mine := s.of(service, environments)
-	if s.stop != nil && s.stop.concerns(service, environments) {
+// An Environment is what an environment is called.
+type Environment struct {
+	Own   []string // by its folder, and by the pipeline file
+	Added string   // by who starts a run; it opens nothing
+}
+
+// At is the state of a Service at a time. Where times are allowed for several names of its environment, one of each has to be on.
+func (s Schedule) At(now time.Time, service string, environment Environment) State {
+	mine := s.of(service, environment)
+	if s.stop != nil && s.stop.concerns(service, environment.names()) {
 		return State{Closed: append([]Cause{s.stop.cause()}, mine.closed(now)...)} // a person ends it, not the time
 	}
 	state := State{Closed: mine.closed(now)}
@@ -102,13 +107,24 @@ func (s Schedule) At(now time.Time, service string, environments ...string) Stat
 	return state
 }
 
-// of is what it says of a Service of an environment.
-func (s Schedule) of(service string, environments []string) concerning {
-	mine := concerning{exclude: about(s.exclude, service, environments), outside: s.outside}
-	for _, environment := range environments {
-		if allowed := about(s.allow, service, []string{environment}); len(allowed) > 0 {
-			mine.allow = append(mine.allow, allowed)
+func (e Environment) names() []string { return append(slices.Clone(e.Own), e.Added) }
+
+// of is what it says of a Service of an environment. Times for no environment by name are for each name; of an
+// environment's own names, those that no times name count only where there are no others.
+func (s Schedule) of(service string, environment Environment) concerning {
+	names := environment.names()
+	mine := concerning{exclude: about(s.exclude, service, names), outside: s.outside}
+	byName := false
+	for _, name := range names {
+		allowed := about(s.allow, service, []string{name})
+		if !slices.ContainsFunc(allowed, func(w window) bool { return slices.Contains(w.environments, name) }) {
+			continue
 		}
+		mine.allow = append(mine.allow, allowed)
+		byName = byName || slices.Contains(environment.Own, name)
+	}
+	if forAll := about(s.allow, service, nil); !byName && len(forAll) > 0 {
+		mine.allow = append(mine.allow, forAll)
 	}
 	return mine
 }

@@ -101,7 +101,7 @@ func TestAt(t *testing.T) {
 		{"stopped and not allowed", office + "stop:\n  reason: |\n    two\n    lines\n", "2026-11-23T07:00:00Z", "the line is stopped: two lines (line 5); outside of the times that are allowed (line 3) for good"},
 		{"another service is stopped", "stop: {reason: x, services: [cart]}", "2026-11-23T12:00:00Z", "open for good"},
 	} {
-		if got := inWords(parse(t, test.file).At(moment(t, test.at), "shop", "production")); got != test.want {
+		if got := inWords(parse(t, test.file).At(moment(t, test.at), "shop", Environment{Own: []string{"production"}})); got != test.want {
 			t.Errorf("%s, at %s:\n got %s\nwant %s", test.name, test.at, got, test.want)
 		}
 	}
@@ -125,7 +125,7 @@ func TestOverridable(t *testing.T) {
 		"stop: {reason: x, override: true}\nexclude: [" + always + "}]":                 false,
 		"override: true\nstop: {reason: x, override: true}\nexclude: [" + always + "}]": true,
 	} {
-		state := parse(t, file).At(moment(t, "2026-11-23T12:00:00Z"), "shop", "production")
+		state := parse(t, file).At(moment(t, "2026-11-23T12:00:00Z"), "shop", Environment{Own: []string{"production"}})
 		if state.Open() || state.Overridable() != want {
 			t.Errorf("%s: open %t, overridable %t, want false, %t", file, state.Open(), state.Overridable(), want)
 		}
@@ -142,11 +142,11 @@ func TestAtEnds(t *testing.T) {
 		"allow: [{cron: '* * * * *', duration: 1m}]\nexclude: [{cron: '* * * * *', duration: 8784h}]",
 		"allow: [{cron: '*/2 * * * *', duration: 1m}]\nexclude: [{cron: '1-59/2 * * * *', duration: 1m}, {cron: '*/2 * * * *', duration: 1m}]",
 	} {
-		if state := parse(t, file).At(moment(t, "2026-11-23T12:00:00Z"), "", ""); !state.Next.IsZero() {
+		if state := parse(t, file).At(moment(t, "2026-11-23T12:00:00Z"), "", Environment{}); !state.Next.IsZero() {
 			t.Errorf("%s changes at %s", file, state.Next)
 		}
 	}
-	if state := parse(t, many).At(moment(t, "2026-11-23T12:00:00Z"), "", ""); inWords(State{Next: state.Next}) != "open until 2026-11-23 12:01 UTC" {
+	if state := parse(t, many).At(moment(t, "2026-11-23T12:00:00Z"), "", Environment{}); inWords(State{Next: state.Next}) != "open until 2026-11-23 12:01 UTC" {
 		t.Errorf("many windows change at %s", state.Next)
 	}
 }
@@ -155,10 +155,21 @@ func TestAtEnds(t *testing.T) {
 func TestAtByAllNames(t *testing.T) {
 	t.Parallel()
 	const file = "allow:\n  - {cron: \"0 3 29 2 *\", duration: 1h, environments: [production]}\n  - {cron: \"0 0 * * *\", duration: 24h, environments: [dev]}\n"
-	for name, want := range map[string]bool{"dev": true, "production": false, "eu": true, "production,dev": false, "dev,production": false, "dev,eu": true} {
-		state := parse(t, file).At(moment(t, "2026-11-23T12:00:00Z"), "shop", strings.Split(name, ",")...)
-		if state.Open() != want || !want && state.Next.IsZero() {
-			t.Errorf("%s: %s, want open %t", name, inWords(state), want)
+	const closedElse = file + "  - {cron: \"0 3 29 2 *\", duration: 1h}\n"
+	for _, test := range []struct {
+		file, own, added string
+		want             bool
+	}{
+		{file, "dev", "", true}, {file, "production", "", false}, {file, "eu", "", true},
+		{file, "production,dev", "", false}, {file, "dev,production", "", false}, {file, "dev,eu", "", true},
+		{file, "dev", "production", false}, {file, "production", "dev", false}, {file, "eu", "production", false},
+		{closedElse, "dev", "", true}, {closedElse, "eu", "", false}, {closedElse, "", "", false},
+		{closedElse, "dev,shop", "", true}, {closedElse, "shop,dev", "eu", true}, // the folder is called as the service
+		{closedElse, "eu", "dev", false}, {closedElse, "", "dev", false}, // a name that is added opens nothing
+	} {
+		state := parse(t, test.file).At(moment(t, "2026-11-23T12:00:00Z"), "shop", Environment{Own: strings.Split(test.own, ","), Added: test.added})
+		if state.Open() != test.want || !test.want && state.Next.IsZero() {
+			t.Errorf("%s, added %s: %s, want open %t", test.own, test.added, inWords(state), test.want)
 		}
 	}
 }
@@ -173,8 +184,8 @@ allow:
 		panic(err)
 	}
 	saturday := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
-	fmt.Println(schedule.At(saturday, "staging", "shop").Open())
-	production := schedule.At(saturday, "shop", "production")
+	fmt.Println(schedule.At(saturday, "staging", Environment{Own: []string{"shop"}}).Open())
+	production := schedule.At(saturday, "shop", Environment{Own: []string{"production"}})
 	fmt.Println(production.Closed[0], "until", Format(production.Next))
 	// Output:
 	// true

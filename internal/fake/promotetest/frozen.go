@@ -21,7 +21,8 @@ func (j judge) notFrozen(before, c Commit) error {
 	if err != nil {
 		return fmt.Errorf("was made on windows that cannot be read: %w", err)
 	}
-	if state := schedule.At(time.Now(), path.Base(j.Overlay), j.Service); !state.Open() {
+	// An environment is called by its folder, or by the one above, as in envs/production/checkout.
+	if state := schedule.At(time.Now(), j.Service, windows.Environment{Own: []string{path.Base(j.Overlay), path.Base(path.Dir(j.Overlay))}}); !state.Open() {
 		return fmt.Errorf("was made in a freeze: %s", state.Closed[0])
 	}
 	return nil
