@@ -219,11 +219,12 @@ func (r *run) preflight(ctx context.Context) error {
 		if err = cmp.Or(p.uneditable, err); err == nil && !p.resumed() {
 			err = p.gates.Fit(ctx) // what is under way is measured as far as it comes
 		}
-		if err == nil {
-			err = p.preflight(ctx)
-		}
-		if isDrifted(err) {
-			return p.named(err)
+		if err == nil || p.resumed() {
+			found := p.preflight(ctx)
+			if isDrifted(found) {
+				return p.named(found)
+			}
+			err = cmp.Or(err, found)
 		}
 		if r.forbidden == nil {
 			r.forbidden = p.named(err)
