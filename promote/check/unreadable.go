@@ -1,12 +1,19 @@
 package check
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/validation/path"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // findUnreadable finds objects that Argo CD cannot read, of whatever kind: one keeps it from generating the
@@ -52,6 +59,23 @@ func whyUnread(o unstructured.Unstructured) (steps []any, why string) {
 				return []any{"metadata", field, key}, readable([]any{"metadata", field, key}) + " is no text"
 			}
 		}
+	}
+	return undecoded(metadata)
+}
+
+// undecoded is what Kubernetes does not decode of metadata, whose fields are of the same types in every kind: the dry run of a sync
+// fails with it.
+func undecoded(metadata map[string]any) (steps []any, why string) {
+	text, err := json.Marshal(metadata)
+	if err == nil {
+		err = json.Unmarshal(text, &metav1.ObjectMeta{})
+	}
+	if wrong, is := errors.AsType[*json.UnmarshalTypeError](err); is {
+		field, _, _ := strings.Cut(wrong.Field, ".")
+		return []any{"metadata", field}, fmt.Sprintf("metadata.%s is a %s, expected a %s", wrong.Field, wrong.Value, wrong.Type)
+	}
+	if err != nil {
+		return []any{"metadata"}, "its metadata cannot be read: " + oneline.Of(err.Error(), 200)
 	}
 	return nil, ""
 }
