@@ -101,7 +101,15 @@ func (d Difference) Size() (int64, error) {
 	if !d.Mode.IsRegular() || d.tree == nil {
 		return 0, nil
 	}
-	size, err := store.Here(d.tree.store, d.at.Hash)
+	of := d.tree.objects
+	if m, is := of.(*merge); is {
+		of = m.head.objects // what a pull request changes is in the checkout
+	}
+	there, is := of.(*store.Store)
+	if !is {
+		return 0, nil
+	}
+	size, err := store.Here(there, d.at.Hash)
 	if err != nil {
 		return 0, fmt.Errorf("reading the size of %s: %w", oneline.Brief(d.Path), err)
 	}
@@ -163,13 +171,6 @@ func changedEntry(a, b *treeFS, old store.Entry, now place, name string) ([]Diff
 	}
 	below, err := changed(a, b, from, to, name+"/")
 	return append(all, below...), err
-}
-
-func (t *treeFS) entries(hash plumbing.Hash) (store.Tree, error) {
-	if hash.IsZero() {
-		return nil, nil
-	}
-	return t.store.Tree(t.ctx, t.commit, hash)
 }
 
 // pair is what two folders have under one name; an empty entry is none.

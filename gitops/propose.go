@@ -166,7 +166,9 @@ func MergeBase(ctx context.Context, r *Repo, at Snapshot) (string, error) {
 	}
 	in := r.store
 	if tree, is := at.Tree.(*treeFS); is {
-		in = tree.store
+		if there, is := tree.objects.(*store.Store); is {
+			in = there
+		}
 	}
 	var parents []plumbing.Hash
 	for _, parent := range head.Parents {

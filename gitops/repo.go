@@ -191,7 +191,7 @@ func valuesIn(message []byte, line, key string) (values []string, has bool) {
 }
 
 func (r *Repo) snapshot(ctx context.Context, c commit) Snapshot {
-	tree := &treeFS{ctx: ctx, store: r.store, commit: c.hash, root: c.tree, time: c.Time}
+	tree := &treeFS{ctx: ctx, objects: r.store, commit: c.hash, root: c.tree, time: c.Time}
 	return Snapshot{Commit: c.Commit, Tree: tree}
 }
 

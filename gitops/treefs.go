@@ -20,11 +20,19 @@ import (
 // treeFS is the content of a commit as a file system that fetches what is read.
 type treeFS struct {
 	// An fs.FS has no room for a context in its methods.
-	ctx    context.Context
-	store  *store.Store
-	commit plumbing.Hash
-	root   plumbing.Hash
-	time   time.Time
+	ctx     context.Context
+	objects objects
+	commit  plumbing.Hash
+	root    plumbing.Hash
+	time    time.Time
+}
+
+// objects are those of a repository, or of a merge of two commits. Each is asked for with the commit that it is of, and a file
+// with the folder that holds it.
+type objects interface {
+	Tree(ctx context.Context, commit, hash plumbing.Hash) (store.Tree, error)
+	Blob(ctx context.Context, commit, folder, hash plumbing.Hash) ([]byte, error)
+	Size(ctx context.Context, commit, folder, hash plumbing.Hash) (int64, error)
 }
 
 var (
@@ -130,7 +138,7 @@ func (t *treeFS) follow(name string, last bool) (place, error) {
 
 // Find is an entry of a folder, as it is.
 func (t *treeFS) Find(in place, name string) (place, error) {
-	folder, err := t.store.Tree(t.ctx, t.commit, in.Hash)
+	folder, err := t.objects.Tree(t.ctx, t.commit, in.Hash)
 	if err != nil {
 		return place{}, err
 	}
@@ -144,6 +152,14 @@ func (t *treeFS) Find(in place, name string) (place, error) {
 	return place{child, in.Hash}, nil
 }
 
+// entries are those of a folder; a zero hash is none.
+func (t *treeFS) entries(hash plumbing.Hash) (store.Tree, error) {
+	if hash.IsZero() {
+		return nil, nil
+	}
+	return t.objects.Tree(t.ctx, t.commit, hash)
+}
+
 // Folder tells whether there are entries in one.
 func (t *treeFS) Folder(at place) bool { return at.Folder() }
 
@@ -152,7 +168,7 @@ func (t *treeFS) Target(at place) (target string, link bool, err error) {
 	if !at.Link() {
 		return "", false, nil
 	}
-	data, err := t.store.Blob(t.ctx, t.commit, at.in, at.Hash)
+	data, err := t.objects.Blob(t.ctx, t.commit, at.in, at.Hash)
 	return string(data), true, err
 }
 
@@ -160,7 +176,7 @@ func (t *treeFS) list(op, name string, at place) ([]fs.DirEntry, error) {
 	if !at.Folder() {
 		return nil, &fs.PathError{Op: op, Path: name, Err: errors.New("is not a folder")}
 	}
-	folder, err := t.store.Tree(t.ctx, t.commit, at.Hash)
+	folder, err := t.objects.Tree(t.ctx, t.commit, at.Hash)
 	if err != nil {
 		return nil, &fs.PathError{Op: op, Path: name, Err: err}
 	}
@@ -176,7 +192,7 @@ func (t *treeFS) list(op, name string, at place) ([]fs.DirEntry, error) {
 }
 
 func (t *treeFS) blob(op, name string, at place) ([]byte, error) {
-	data, err := t.store.Blob(t.ctx, t.commit, at.in, at.Hash)
+	data, err := t.objects.Blob(t.ctx, t.commit, at.in, at.Hash)
 	if err != nil {
 		return nil, &fs.PathError{Op: op, Path: name, Err: err}
 	}
@@ -186,7 +202,7 @@ func (t *treeFS) blob(op, name string, at place) ([]byte, error) {
 func (t *treeFS) info(op, name string, at place) (fs.FileInfo, error) {
 	info := fileInfo{name: path.Base(name), mode: at.FileMode(), time: t.time}
 	if info.mode.IsRegular() || at.Link() {
-		size, err := t.store.Size(t.ctx, t.commit, at.in, at.Hash)
+		size, err := t.objects.Size(t.ctx, t.commit, at.in, at.Hash)
 		if err != nil {
 			return nil, &fs.PathError{Op: op, Path: name, Err: err}
 		}

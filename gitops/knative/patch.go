@@ -3,7 +3,6 @@ package knative
 import (
 	"bytes"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -100,15 +99,6 @@ func splitAbove(content []byte) (above, below []byte) {
 func withRecord(patch, record []byte) []byte {
 	f := takeApart(patch)
 	return slices.Concat(f.above, []byte(heading), commented(record), f.rest)
-}
-
-// IsWritten tells whether a file of these contents can be one that the tool has written.
-func IsWritten(file string, content []byte) bool {
-	if OwnedBy(file) == "" {
-		_, err := parseDefaults(path.Base(file), content)
-		return Own(file) && err == nil
-	}
-	return len(foreignIn(content)) == 0
 }
 
 // foreignIn are the fields that the tool's patch sets beside the tool's own. One that cannot be read is not rendered either.

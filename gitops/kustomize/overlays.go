@@ -31,11 +31,11 @@ type folders struct {
 // other one uses it in the other tree: a change must not hide another one. Such folders are the
 // parts, as are components, with the listed overlays that build on each.
 func Touched(base, head fs.FS, changed []string, deployed func(folder string) bool) (overlays []string, parts []Part, err error) {
-	was, err := foldersOf(base, deployed)
+	is, err := foldersOf(head, deployed)
 	if err != nil {
 		return nil, nil, err
 	}
-	is, err := foldersOf(head, deployed)
+	was, err := foldersOf(base, deployed)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -103,9 +103,12 @@ func (t Tree) Find(name string) (Entry, bool) {
 
 // With returns the tree with an entry added or replaced.
 func (t Tree) With(e Entry) Tree {
-	out := append(t.Without(e.Name), e)
-	slices.SortFunc(out, func(a, b Entry) int { return strings.Compare(a.key(), b.key()) })
-	return out
+	return append(t.Without(e.Name), e).Sorted()
+}
+
+// Sorted returns the tree in Git's order.
+func (t Tree) Sorted() Tree {
+	return slices.SortedFunc(slices.Values(t), func(a, b Entry) int { return strings.Compare(a.key(), b.key()) })
 }
 
 // Without returns a copy of the tree without an entry.

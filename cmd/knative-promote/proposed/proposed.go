@@ -86,7 +86,7 @@ func compared(ctx context.Context, t task.Task) (proposal.Pull, error) {
 		return pull, err
 	}
 	pull.Tip = tip.Commit.Hash
-	pull.Base, err = baseOf(ctx, t, repo, pull.Merged, tip)
+	pull.Base, pull.Merged, err = mergedInto(ctx, t, repo, pull.Merged, tip)
 	return pull, err
 }
 
