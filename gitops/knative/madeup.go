@@ -187,7 +187,9 @@ func (o *others) add(name string, entry kustomize.Image, shown string) {
 // name that it had before, as a rollback may bring another.
 func (o others) marked(mark string, was others) func(string) string {
 	by, several := strings.NewReplacer(o.marks(mark, was)...), regexp.MustCompile(`(?:\b[:@._-]+)?`+mark+`(?:[:@._-]*`+mark+`)*`)
-	return func(text string) string { return several.ReplaceAllString(by.Replace(text), mark) }
+	return func(text string) string {
+		return several.ReplaceAllString(strings.ReplaceAll(by.Replace(text), "@sha256", ""), mark) // of a digest that was cut at its colon
+	}
 }
 
 // marks are what is made up, each with the mark in its place.

@@ -24,10 +24,14 @@ const servingAPI = "serving.knative.dev/v1"
 // one.
 func (o object) id() string {
 	kind, _ := o["kind"].(string)
-	if ns := o.text("metadata", "namespace"); ns != "" {
-		return kind + "/" + ns + "/" + o.text("metadata", "name")
+	name := ""
+	if is := o.at("metadata", "name"); is != nil {
+		name = fmt.Sprint(is) // kustomize takes a number too
 	}
-	return kind + "/" + o.text("metadata", "name")
+	if ns := o.text("metadata", "namespace"); ns != "" {
+		return kind + "/" + ns + "/" + name
+	}
+	return kind + "/" + name
 }
 
 // key tells objects apart whose id reads the same, such as a Service and a

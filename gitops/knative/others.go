@@ -90,10 +90,15 @@ func otherChanges(before, after *State) []otherChange {
 	return changes
 }
 
+// byKey are objects by their keys. Of several with one key, as of those without a name, each but the first has its number behind it.
 func byKey(objects []object) map[string]object {
-	found := map[string]object{}
+	found, seen := map[string]object{}, map[string]int{}
 	for _, o := range objects {
-		found[o.key()] = o
+		key := o.key()
+		if seen[key]++; seen[key] > 1 {
+			key = fmt.Sprintf("%s (%d)", key, seen[key])
+		}
+		found[key] = o
 	}
 	return found
 }

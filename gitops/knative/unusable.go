@@ -77,7 +77,7 @@ func TryEdits(ctx context.Context, s *State, with Trial) Tried {
 		tried = append(tried, err)
 	}
 	for _, version := range with.Versions {
-		err := tryReversal(ctx, read, made, version)
+		err := tryReversal(ctx, read, made, version, with.Tags)
 		if err != nil {
 			err = fmt.Errorf("tried with a rollback to %s: %w", version.Revision, err)
 		}
@@ -159,7 +159,9 @@ func tryShift(ctx context.Context, s *State, made others, tag string) error {
 	if err != nil {
 		return err
 	}
-	traffic := Split{Stable: s.name + "-another", Candidate: revision, Percent: 10}.Targets(tag, false)
+	split := peoples(s, tag)
+	split.Stable, split.Candidate, split.Percent = s.name+"-another", revision, 10
+	traffic := split.Targets(tag, false)
 	after, expected, err := tryRoute(ctx, next, revision, traffic, tag)
 	if err != nil {
 		return err
@@ -173,14 +175,29 @@ func tryShift(ctx context.Context, s *State, made others, tag string) error {
 	return made.check(ctx, s, after, nil)
 }
 
+// CheckReversals wants that a rollback to a version can be made, in each way that it may, and that it changes no more than its text,
+// as [CheckText] wants it.
+func CheckReversals(ctx context.Context, s *State, to Version, candidateTags ...string) error {
+	made, err := withOthers(ctx, s, nil)
+	if err != nil {
+		return err
+	}
+	if err := tryReversal(ctx, s, made, to, candidateTags); err != nil {
+		return fmt.Errorf("tried with a rollback to %s: %w", to.Revision, err)
+	}
+	return nil
+}
+
 // tryReversal gives a revision all traffic in each way that a rollback may.
-func tryReversal(ctx context.Context, s *State, made others, to Version) error {
+func tryReversal(ctx context.Context, s *State, made others, to Version, candidateTags []string) error {
 	all, err := reversals(ctx, s, to)
 	if err != nil {
 		return err
 	}
+	split := peoples(s, candidateTags...)
 	for _, r := range all {
-		after, expected, err := tryRoute(ctx, r.state, r.revision, Split{Stable: r.carries}.Targets("", false), "")
+		split.Stable = r.carries
+		after, expected, err := tryRoute(ctx, r.state, r.revision, split.Targets("", false), "")
 		if err == nil {
 			err = checkRoute(r.state, after, expected)
 		}
@@ -192,6 +209,15 @@ func tryReversal(ctx context.Context, s *State, made others, to Version) error {
 		}
 	}
 	return nil
+}
+
+// peoples are the targets at 0 % that people have, which runs keep.
+func peoples(s *State, candidateTags ...string) Split {
+	traffic, err := s.Traffic()
+	if err != nil {
+		return Split{}
+	}
+	return takeForeign(Without(traffic, candidateTags), "", MovingTags(s, ""))
 }
 
 // A reversal is a template, its name and the revision with all traffic.

@@ -120,7 +120,16 @@ func (p Plan) Try(ctx context.Context, c Settings, at Situation) ([]*knative.Sta
 		state, next = after, after
 		planned = append(planned, after)
 	}
-	return planned, cmp.Or(refuseLink(at.Target, at.Now), refuseLinks(at, planned))
+	return planned, cmp.Or(refuseLink(at.Target, at.Now), refuseLinks(at, planned), tryRestore(ctx, p, at.Now, planned))
+}
+
+// tryRestore tries the restore of a first promotion: no diff has, as no record names where that leads to.
+func tryRestore(ctx context.Context, p Plan, now *knative.State, planned []*knative.State) error {
+	if len(planned) == 0 || p.From == "" || p.Record.Exists() {
+		return nil
+	}
+	from := knative.Version{Revision: p.From, Images: now.Images(), InitImages: now.InitImages()}
+	return knative.CheckReversals(ctx, planned[0], from, p.Tag)
 }
 
 // refuseLink is an error where the overlay is reached by a symbolic link: no window and no guard
