@@ -179,6 +179,20 @@ func Reads(ctx context.Context, tree fs.FS, dir string) (all, outside []string, 
 	return slices.Sorted(maps.Keys(files)), i.outside, nil
 }
 
+// Asked are the paths of tree that the render of the overlay in the folder dir depends on, sorted: files, symbolic links, folders, and
+// what is not there.
+func Asked(ctx context.Context, tree fs.FS, dir string) ([]string, error) {
+	r, err := render(ctx, tree, path.Clean(dir))
+	if err != nil {
+		return nil, &renderError{dir, err}
+	}
+	names := map[string]bool{}
+	for _, a := range r.asked {
+		names[a.name] = true
+	}
+	return slices.Sorted(maps.Keys(names)), nil
+}
+
 // Raw are the files that generators of the overlay in the folder dir, and of what it builds on, read as they are.
 func Raw(ctx context.Context, tree fs.FS, dir string) ([]string, error) {
 	r, err := render(ctx, tree, path.Clean(dir))

@@ -19,6 +19,8 @@ func (d Diff) Notes() (notes []FileNote) {
 		{"Read by Argo CD", "This pull request changes how Argo CD reads an overlay, beside its kustomization: what it deploys may be something else than what is shown here.", named(d.Beside)},
 		{"Measured by promotions", "This pull request changes what knative-promote.yaml has promotions measured by: what passes, and which server is asked.", named(d.Measured)},
 		{"Guarded by policies", "This pull request changes the policies that promotions, checks and the diffs of pull requests are held to: what an earlier one refused may pass.", named(d.Judged)},
+		{"Without effect now", "This pull request changes files that overlays are rendered from, and these render as before: what the files say may take effect with a later change or promotion. " +
+			"No difference below shows it: read the files' own.", named(d.Silent)},
 		{"Not shown of an overlay", "This pull request changes a component that no overlay of the repository builds on: what it makes of an overlay, such as that of an Application which names it in kustomize.components, is not shown here.", named(d.Unused)},
 	} {
 		if len(note.Files) > 0 {

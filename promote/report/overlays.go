@@ -16,6 +16,7 @@ const DiffMarker = "<!-- knative-promote:diff -->"
 type Overlay struct {
 	Path       string              // folder of the overlay
 	File       string              // its kustomization, where annotations go
+	From       []string            // changed files that it is rendered from
 	Service    string              // name of the Knative Service, empty where there is none
 	Difference manifest.Difference // empty: it renders as before
 	Before     []byte              // what it rendered; nil: nothing, or it did not render
@@ -46,6 +47,7 @@ type Diff struct {
 	Beside   []string        // changed files that change what Argo CD renders, and not what is rendered here
 	Measured []string        // changed files with AnalysisTemplates that the pipeline file names
 	Judged   []string        // changed files with policies
+	Silent   []string        // changed files that overlays are rendered from which render as before
 	Unused   []string        // kustomizations of components with changes that no overlay builds on: nothing shows these
 	Checkout []event.Finding // about Argo CD's checkout of the whole repository
 	Records  []event.Finding // about records that are none of the tool's
@@ -81,7 +83,7 @@ func DiffSummary(d Diff, room int) string { return d.page(room) }
 const (
 	maxWarnings = 5
 	maxWarning  = 600 // bytes
-	maxFiles    = 10
+	maxFiles    = 25
 	maxWindows  = 2 // files
 )
 
@@ -168,15 +170,20 @@ func (d Diff) alike() string {
 	if len(d.Alike) == 0 {
 		return ""
 	}
-	var folders []string
-	for _, folder := range d.Alike[:min(len(d.Alike), maxFiles)] {
-		folders = append(folders, code(folder, maxName))
+	return "These folders change as the overlays show that build on them: " + list(d.Alike, maxFiles, "more folder") + ".\n\n"
+}
+
+// list names the first of some files or folders.
+func list(names []string, most int, more string) string {
+	var shown []string
+	for _, name := range names[:min(len(names), most)] {
+		shown = append(shown, code(name, maxName))
 	}
-	text := "These folders change as the overlays show that build on them: " + strings.Join(folders, ", ")
-	if left := len(d.Alike) - maxFiles; left > 0 {
-		text += " and " + plural(left, "more folder")
+	text := strings.Join(shown, ", ")
+	if left := len(names) - most; left > 0 {
+		text += " and " + plural(left, more)
 	}
-	return text + ".\n\n"
+	return text
 }
 
 // refusal says that nobody knows what the policies would have said.
@@ -256,6 +263,9 @@ func (o Overlay) head() string {
 		fmt.Fprintf(&b, ", service %s", code(o.Service, maxName))
 	}
 	b.WriteString("\n\n")
+	if len(o.From) > 0 {
+		b.WriteString("By " + list(o.From, 2*maxFiles, "more file") + ".\n\n")
+	}
 	if o.Err != "" {
 		fmt.Fprintf(&b, "❌ Does not render: %s\n\n", reason(o.Err, maxReason))
 	} else if len(o.Difference) == 0 {

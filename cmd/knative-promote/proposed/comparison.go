@@ -47,20 +47,27 @@ func (c comparison) look(ctx context.Context, changed []string) (*changes, error
 			continue
 		}
 		o := c.compare(ctx, overlay)
-		changed := slices.Contains(touched, overlay)
-		if !changed {
+		affected := slices.Contains(touched, overlay)
+		if affected {
+			o.From = c.sources(ctx, overlay, changed)
+		} else {
 			o.Err, o.Large = "", ""
 		}
-		if o.Findings, err = c.findings(ctx, o, changed, stricter); err != nil {
+		if o.Findings, err = c.findings(ctx, o, affected, stricter); err != nil {
 			return nil, err
 		}
-		if changed && o.Changes() || len(o.Findings) > 0 {
+		if affected && o.Changes() || len(o.Findings) > 0 {
 			shown.add(c.shown(o))
+		}
+		if !o.Changes() {
+			shown.silent = append(shown.silent, o.From...)
 		}
 	}
 	if err := c.parts(ctx, parts, shown); err != nil {
 		return nil, err
 	}
+	slices.Sort(shown.silent)
+	shown.silent = slices.Compact(shown.silent)
 	return shown, ctx.Err()
 }
 
@@ -75,6 +82,7 @@ func (c comparison) shown(o report.Overlay) report.Overlay {
 // changes are the overlays that are shown, in bounded memory.
 type changes struct {
 	overlays    []report.Overlay
+	silent      []string // changed files of overlays that render as before
 	unused      []string // kustomizations of components with changes that nothing shows
 	alike       []string // folders that change as the overlays show which build on them
 	bytes, most int      // that the overlays take, and may take before no more is looked at

@@ -90,6 +90,9 @@ func showFile(t task.Task, w report.FileChange) {
 func showOverlay(t task.Task, o report.Overlay) {
 	r := t.Console
 	r.Group(o.Path)
+	for _, file := range o.From {
+		r.Printf("changed by %s", oneline.Of(file, 1000))
+	}
 	if len(o.Difference) > 0 {
 		r.Printf("%s", o.Difference)
 	}

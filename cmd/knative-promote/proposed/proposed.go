@@ -59,7 +59,7 @@ func proposed(ctx context.Context, t task.Task) (diff report.Diff, refused, err 
 	if err != nil {
 		return diff, nil, err
 	}
-	diff.Overlays, diff.Alike, diff.Unused = shown.overlays, shown.alike, shown.unused
+	diff.Overlays, diff.Alike, diff.Silent, diff.Unused = shown.overlays, shown.alike, shown.silent, shown.unused
 	return diff, refused, nil
 }
 
