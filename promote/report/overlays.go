@@ -84,7 +84,8 @@ const (
 	maxWarnings = 5
 	maxWarning  = 600 // bytes
 	maxFiles    = 25
-	maxWindows  = 2 // files
+	maxWindows  = 2    // files
+	maxList     = 1500 // bytes of names
 )
 
 func (d Diff) page(room int) string {
@@ -104,7 +105,11 @@ func (d Diff) page(room int) string {
 	}
 	tail := ""
 	if n := len(overlays) - len(heads); n > 0 {
-		tail = plural(n, "more overlay") + " not shown.\n"
+		var names []string
+		for _, overlay := range overlays[len(heads):] {
+			names = append(names, overlay.Path)
+		}
+		tail = plural(n, "more overlay") + " not shown here: " + list(names, "more overlay") + ".\n"
 	}
 	var b strings.Builder
 	b.WriteString(title)
@@ -170,18 +175,20 @@ func (d Diff) alike() string {
 	if len(d.Alike) == 0 {
 		return ""
 	}
-	return "These folders change as the overlays show that build on them: " + list(d.Alike, maxFiles, "more folder") + ".\n\n"
+	return "These folders change as the overlays show that build on them: " + list(d.Alike, "more folder") + ".\n\n"
 }
 
-// list names the first of some files or folders.
-func list(names []string, most int, more string) string {
-	var shown []string
-	for _, name := range names[:min(len(names), most)] {
-		shown = append(shown, code(name, maxName))
-	}
-	text := strings.Join(shown, ", ")
-	if left := len(names) - most; left > 0 {
-		text += " and " + plural(left, more)
+// list names the first of some files, folders or overlays, in at most maxList bytes or one name.
+func list(names []string, more string) (text string) {
+	for i, name := range names {
+		next := code(name, maxName)
+		if i > 0 && len(text)+len(next) > maxList {
+			return text + " and " + plural(len(names)-i, more)
+		}
+		if i > 0 {
+			text += ", "
+		}
+		text += next
 	}
 	return text
 }
@@ -201,7 +208,11 @@ const maxEntries = 40
 func (d Diff) files() (text string) {
 	for i, change := range d.Windows {
 		if i == maxWindows {
-			text += plural(len(d.Windows)-i, "more file") + " with windows of promotions.\n\n"
+			var names []string
+			for _, left := range d.Windows[i:] {
+				names = append(names, left.File)
+			}
+			text += severityIcon(event.SeverityWarning) + " More files with windows of promotions change: " + list(names, "more file") + ". Look at the whole difference of each.\n\n"
 			break
 		}
 		text += fileChange(change, "the windows of promotions", "No time changes.")
@@ -264,7 +275,7 @@ func (o Overlay) head() string {
 	}
 	b.WriteString("\n\n")
 	if len(o.From) > 0 {
-		b.WriteString("By " + list(o.From, 2*maxFiles, "more file") + ".\n\n")
+		b.WriteString("By " + list(o.From, "more file") + ".\n\n")
 	}
 	if o.Err != "" {
 		fmt.Fprintf(&b, "❌ Does not render: %s\n\n", reason(o.Err, maxReason))

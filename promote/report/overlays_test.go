@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,7 +111,30 @@ func TestMoreOverlaysThanFit(t *testing.T) {
 	}
 	page := DiffComment(Diff{Overlays: overlays})
 	checkPage(t, page, CommentLimit)
-	if !strings.Contains(page, "more overlays not shown.") || !strings.HasPrefix(page, DiffMarker+"\n\n## ⚠️ 3000 overlays would change, 3000 with warnings") {
+	if !strings.Contains(page, "more overlays not shown here: `apps/1") || !strings.HasPrefix(page, DiffMarker+"\n\n## ⚠️ 3000 overlays would change, 3000 with warnings") {
 		t.Errorf("got %.200s … %s", page, page[len(page)-200:])
+	}
+}
+
+// TestMoreWindowsThanFit names each file of windows whose changes are not shown.
+func TestMoreWindowsThanFit(t *testing.T) {
+	t.Parallel()
+	var changes []FileChange
+	for _, file := range []string{"a.yaml", "b.yaml", "c.yaml", "z.yaml"} {
+		changes = append(changes, FileChange{File: file, Removed: []string{"stop: incident 4711"}})
+	}
+	page := DiffComment(Diff{Windows: changes})
+	if want := "⚠️ More files with windows of promotions change: `c.yaml`, `z.yaml`. Look at the whole difference of each."; !strings.Contains(page, want) {
+		t.Errorf("no\n%s\nin\n%s", want, page)
+	}
+}
+
+// TestListIsShort has names that are too long for all of them.
+func TestListIsShort(t *testing.T) {
+	t.Parallel()
+	names := []string{strings.Repeat("a", 200), strings.Repeat("b", 200)}
+	long := slices.Repeat(names, 10)
+	if got := list(long, "more file"); !strings.HasSuffix(got, "` and 13 more files") || len(got) > maxList+30 {
+		t.Errorf("%d bytes: %s", len(got), got)
 	}
 }
