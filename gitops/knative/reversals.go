@@ -29,16 +29,32 @@ func tryReversal(ctx context.Context, s *State, made others, to Version, candida
 	if err != nil {
 		return err
 	}
-	split := peoples(s, candidateTags...)
+	beside := besides(s, candidateTags)
 	for _, r := range all {
-		for _, previous := range slices.Compact([]string{"", previousOf(s)}) {
-			split.Stable, split.Previous = r.carries, previous
+		for _, split := range beside {
+			split.Stable = r.carries
 			if err := made.tryReversal(ctx, s, r, split.Targets("", false)); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
+}
+
+// besides are what may stand at 0 % beside the revision with all traffic: what people have and what is kept as previous,
+// each where Knative can route to it.
+func besides(s *State, candidateTags []string) []Split {
+	all := []Split{{}}
+	if with := peoples(s, candidateTags...); len(with.Foreign)+len(with.Moving) > 0 {
+		all = append(all, with)
+	}
+	if previous := previousOf(s); previous != "" {
+		for _, split := range slices.Clone(all) {
+			split.Previous = previous
+			all = append(all, split)
+		}
+	}
+	return all
 }
 
 // tryReversal makes one with this traffic.
