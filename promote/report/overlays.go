@@ -275,7 +275,7 @@ func (o Overlay) head() string {
 	}
 	b.WriteString("\n\n")
 	if len(o.From) > 0 {
-		b.WriteString("By " + list(o.From, "more file") + ".\n\n")
+		b.WriteString("Changed by " + list(o.From, "more file") + ".\n\n")
 	}
 	if o.Err != "" {
 		fmt.Fprintf(&b, "❌ Does not render: %s\n\n", reason(o.Err, maxReason))
