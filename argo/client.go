@@ -19,6 +19,7 @@ import (
 	"knative.dev/serving/pkg/apis/serving"
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
+	"github.com/acme/knative-promote/internal/httpx"
 	"github.com/acme/knative-promote/internal/oneline"
 )
 
@@ -50,9 +51,9 @@ func New(config Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	sender := http.RoundTripper(transport)
+	var sender http.RoundTripper = httpx.Whole{Next: transport}
 	if config.Wrap != nil {
-		sender = config.Wrap(transport)
+		sender = config.Wrap(sender)
 	}
 	timeout := config.timeout()
 	conn, err := newConn(&grpcWeb{http: &httpClient{sender, header}, base: base}, &retry{timeout: timeout})

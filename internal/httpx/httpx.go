@@ -30,6 +30,20 @@ func Transport(ca []byte, insecure bool, limit time.Duration) (*http.Transport, 
 	}, nil
 }
 
+// Whole sends requests whose answers end with the request's context: one that switches to another protocol has no body. Go
+// hands that connection over instead, and its reads end with nothing. https://pkg.go.dev/net/http#Response
+type Whole struct{ Next http.RoundTripper }
+
+// RoundTrip sends one.
+func (w Whole) RoundTrip(request *http.Request) (*http.Response, error) {
+	response, err := w.Next.RoundTrip(request)
+	if err == nil && response.StatusCode == http.StatusSwitchingProtocols {
+		err = response.Body.Close()
+		response.Body = http.NoBody
+	}
+	return response, err
+}
+
 // roots is the system's pool and the given certificates, nil for the system's alone.
 func roots(ca []byte) (*x509.CertPool, error) {
 	if len(ca) == 0 {

@@ -2,6 +2,8 @@ package httpx_test
 
 import (
 	"encoding/pem"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -47,5 +49,32 @@ func TestTransport(t *testing.T) {
 	}
 	if _, err := httpx.Transport([]byte("none"), false, time.Minute); err == nil || err.Error() != "expected one or more PEM certificates (-----BEGIN CERTIFICATE-----)" {
 		t.Errorf("without a certificate in it: %v", err)
+	}
+}
+
+// TestWhole has a server that goes on in another protocol, and says nothing in that.
+func TestWhole(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		connection, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		t.Cleanup(func() { connection.Close() })
+		fmt.Fprint(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+	}))
+	t.Cleanup(server.Close)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := httpx.Whole{Next: http.DefaultTransport}.RoundTrip(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, err := io.ReadAll(response.Body)
+	if response.Body.Close(); response.StatusCode != http.StatusSwitchingProtocols || len(body) > 0 || err != nil {
+		t.Errorf("%s: %q, %v", response.Status, body, err)
 	}
 }

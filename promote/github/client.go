@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/google/go-github/v60/github"
+
+	"github.com/acme/knative-promote/internal/httpx"
 )
 
 // DefaultAPIURL is the API of github.com.
@@ -64,7 +66,7 @@ func New(config Config) (*Client, error) {
 		config.Patience = DefaultPatience
 	}
 	api := github.NewClient(&http.Client{
-		Transport:     &transport{next: config.Transport, token: config.Token, api: base, patience: config.Patience},
+		Transport:     &transport{next: httpx.Whole{Next: config.Transport}, token: config.Token, api: base, patience: config.Patience},
 		CheckRedirect: stay,
 	})
 	api.BaseURL = base

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/acme/knative-promote/internal/httpx"
 	"github.com/acme/knative-promote/internal/oneline"
 )
 
@@ -40,10 +41,10 @@ func New(config Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	client := &Client{base: base, header: config.header(base), transport: transport, timeout: config.timeout()}
+	client := &Client{base: base, header: config.header(base), transport: httpx.Whole{Next: transport}, timeout: config.timeout()}
 	client.secrets = secrets(base, client.header)
 	if config.Around != nil {
-		client.transport = config.Around(transport)
+		client.transport = config.Around(client.transport)
 	}
 	return client, nil
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+
+	"github.com/acme/knative-promote/internal/httpx"
 )
 
 const (
@@ -45,7 +47,7 @@ func (w Route) Open() *Client {
 			return dialer.DialContext(ctx, network, w.Connect)
 		}
 	}
-	var sender http.RoundTripper = transport
+	var sender http.RoundTripper = httpx.Whole{Next: transport}
 	if w.Wrap != nil {
 		sender = w.Wrap(sender)
 	}

@@ -144,6 +144,25 @@ func TestAnswerWithoutEnd(t *testing.T) {
 	}
 }
 
+// TestAnswerThatSwitchesProtocols has a pod that goes on in another protocol, and says nothing in that: its answer has no body,
+// and Go ends the reading of the connection with no context.
+func TestAnswerThatSwitchesProtocols(t *testing.T) {
+	t.Parallel()
+	client := to(t, func(w http.ResponseWriter, _ *http.Request) {
+		connection, _, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		t.Cleanup(func() { connection.Close() })
+		fmt.Fprint(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n")
+	})
+	answer := client.Get(t.Context(), url, io.Discard)
+	if err := answer.Fault(0); err == nil || err.Error() != "answered 101 Switching Protocols instead of a 2xx status" {
+		t.Errorf("%+v: %v", answer, err)
+	}
+}
+
 // TestUnsent has nobody who listens, a name that nobody knows, a certificate
 // that nobody trusts, and a run that ends: none of it is the revision's fault.
 func TestUnsent(t *testing.T) {

@@ -26,6 +26,7 @@ import (
 	"golang.org/x/oauth2"
 	"golang.org/x/oauth2/clientcredentials"
 
+	"github.com/acme/knative-promote/internal/httpx"
 	"github.com/acme/knative-promote/promote/analysis/jsonpath"
 	"github.com/acme/knative-promote/promote/analysis/template"
 )
@@ -111,11 +112,11 @@ func newRequest(ctx context.Context, w template.Web) (*http.Request, error) {
 // client is one for the request alone, so that nothing of another metric is used.
 func (c Client) client(ctx context.Context, w template.Web) *http.Client {
 	to := connector{w}
-	var sender http.RoundTripper = &http.Transport{
+	var sender http.RoundTripper = httpx.Whole{Next: &http.Transport{
 		Proxy:           to.proxy,
 		DialContext:     to.dial,
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: w.Insecure}, // as the template asks
-	}
+	}}
 	if c.Around != nil {
 		sender = c.Around(sender)
 	}
