@@ -33,7 +33,7 @@ func tryReversal(ctx context.Context, s *State, made others, to Version, candida
 	for _, r := range all {
 		for _, split := range beside {
 			split.Stable = r.carries
-			if err := made.tryReversal(ctx, s, r, split.Targets("", false)); err != nil {
+			if err := made.tryTraffic(ctx, s, r, split.Targets("", false)); err != nil {
 				return err
 			}
 		}
@@ -57,8 +57,8 @@ func besides(s *State, candidateTags []string) []Split {
 	return all
 }
 
-// tryReversal makes one with this traffic.
-func (o others) tryReversal(ctx context.Context, s *State, r reversal, traffic []servingv1.TrafficTarget) error {
+// tryTraffic makes a reversal with this traffic.
+func (o others) tryTraffic(ctx context.Context, s *State, r reversal, traffic []servingv1.TrafficTarget) error {
 	after, expected, err := tryRoute(ctx, r.state, r.revision, traffic, "")
 	if err != nil {
 		return err
