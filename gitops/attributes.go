@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"errors"
 	"io/fs"
 	"path"
 	"regexp"
@@ -63,17 +64,28 @@ var attributeName = regexp.MustCompile(`^[a-zA-Z0-9_.][a-zA-Z0-9_.-]*$`)
 // attributesAbove are the lines of the attributes of a folder and of those that it is in. What cannot be read has none.
 func attributesAbove(tree fs.FS, folder string) (all []attributeLine) {
 	for dir := path.Clean(folder); ; dir = path.Dir(dir) {
-		if content, err := fs.ReadFile(tree, path.Join(dir, ".gitattributes")); err == nil {
-			for line := range strings.Lines(strings.TrimPrefix(string(content), "\ufeff")) {
-				if one, is := parseAttributes(line, dir); is {
-					all = append(all, one)
-				}
+		for line := range strings.Lines(attributesText(tree, path.Join(dir, ".gitattributes"))) {
+			if one, is := parseAttributes(line, dir); is {
+				all = append(all, one)
 			}
 		}
 		if dir == "." || dir == "/" {
 			return all
 		}
 	}
+}
+
+// attributesText is what git may read in a file of attributes. It ends a line at a zero byte, and of a symbolic link, depending on
+// the version and on whether it checks out, reads the target's name or what is there. Of what cannot be read here, such as one that is
+// too large, any file may be meant.
+// https://github.com/git/git/blob/v2.43.0/attr.c#L733-L800
+func attributesText(tree fs.FS, file string) string {
+	link, notLink := fs.ReadLink(tree, file) // it mostly is none
+	content, err := fs.ReadFile(tree, file)
+	if err != nil && notLink != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "* ident"
+	}
+	return strings.ReplaceAll(link+"\n"+strings.TrimPrefix(string(content), "\ufeff"), "\x00", "\n")
 }
 
 // A filePattern is one of a file of attributes. Of one that git alone is sure to read, any file may be meant.

@@ -2,7 +2,9 @@ package gitops
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -36,12 +38,49 @@ func TestConverts(t *testing.T) {
 		"a space of no width":        {"app.yaml\u00a0x ident\n", "", "ident"},
 		"behind quotes":              {"\"a b\"ident\n", "", "ident"},
 		"behind a byte order mark":   {"\ufeff*.yaml ident\n", "", "ident"},
+		"before a zero byte":         {"*.yaml ident\x00\n", "", "ident"},
 		"a long line before":         {"# " + strings.Repeat("x", 1<<17) + "\n*.yaml ident\n", "", "ident"},
 	} {
 		tree := fstest.MapFS{".gitattributes": {Data: []byte(test.above)}, "apps/.gitattributes": {Data: []byte(test.beside)}}
 		if got := Converts(tree, "apps")("app.yaml"); got != test.want {
 			t.Errorf("%s: %q, want %q", name, got, test.want)
 		}
+	}
+}
+
+// TestConvertsByWhatCannotBeRead has a file of attributes that is larger than what a tree gives out.
+func TestConvertsByWhatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	if got := Converts(unreadable{fstest.MapFS{".gitattributes": {}}}, "apps")("app.yaml"); got != "ident" {
+		t.Errorf("%q", got)
+	}
+}
+
+type unreadable struct{ fstest.MapFS }
+
+func (unreadable) ReadFile(string) ([]byte, error) { return nil, errors.New("too large") }
+
+// TestConvertsByALink has a symbolic link whose target reads as a line of attributes, which git checks out by.
+func TestConvertsByALink(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	const line = "**/*.yaml ident"
+	if err := exec.CommandContext(t.Context(), "git", "init", "-q", dir).Run(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(line, filepath.Join(dir, ".gitattributes")); err != nil {
+		t.Fatal(err)
+	}
+	if err := exec.CommandContext(t.Context(), "git", "-C", dir, "add", ".gitattributes").Run(); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.CommandContext(t.Context(), "git", "-C", dir, "check-attr", "--cached", "ident", "app.yaml").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := fstest.MapFS{".gitattributes": {Data: []byte(line), Mode: fs.ModeSymlink}}
+	if got := Converts(tree, ".")("app.yaml"); got != "ident" || !bytes.Contains(out, []byte("ident: set")) {
+		t.Errorf("%q, and by git %s", got, out)
 	}
 }
 
