@@ -27,6 +27,24 @@ func Render(ctx context.Context, tree fs.FS, overlay string) (manifest []byte, m
 	return manifest, misfits, err
 }
 
+// WithoutDefaults renders an overlay without its files of defaults, which replace what the template has in their place until the next
+// promotion writes them anew. It is nil where there are none, or where it does not render so.
+func WithoutDefaults(ctx context.Context, tree fs.FS, overlay string) []byte {
+	names := defaultsFiles(tree, overlay)
+	file, kustomization, err := kustomizationOf(tree, overlay)
+	if err != nil || len(names) == 0 {
+		return nil
+	}
+	if kustomization, err = kustomize.RemovePatch(kustomization, names...); err != nil {
+		return nil
+	}
+	manifest, err := kustomize.Render(ctx, edited{FS: tree, files: map[string][]byte{file: kustomization}}, overlay)
+	if err != nil {
+		return nil
+	}
+	return manifest
+}
+
 // DescribeMisfits says what is wrong with the misfits, and who corrects that.
 func DescribeMisfits(misfits []string) string {
 	return fmt.Sprintf("%s is gone or no longer fits the template: kustomize cannot apply it, nor can Argo CD; the next commit of `prepare`, a promotion or a rollback corrects that",

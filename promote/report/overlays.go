@@ -19,6 +19,7 @@ type Overlay struct {
 	From       []string            // changed files that it is rendered from
 	Service    string              // name of the Knative Service, empty where there is none
 	Difference manifest.Difference // empty: it renders as before
+	Later      manifest.Difference // what the next promotion brings, as the file of defaults hides it until then
 	Before     []byte              // what it rendered; nil: nothing, or it did not render
 	After      []byte              // what it renders
 	Warnings   []string            // what would go wrong, in words
@@ -26,6 +27,9 @@ type Overlay struct {
 	Err        string              // why it does not render, in words; empty: it does
 	Large      string              // what it takes too much of, in words, though it renders; empty: nothing
 }
+
+// LaterText says of what it comes by.
+const LaterText = "The next promotion changes more than what is rendered now: the file of Knative's defaults hides it until then."
 
 // Changes tells whether the overlay renders to something else, not at all, or is too large.
 func (o Overlay) Changes() bool { return len(o.Difference) > 0 || o.Err != "" || o.Large != "" }
@@ -100,13 +104,14 @@ func (d Diff) page(room int) string {
 			break
 		}
 		left -= len(head)
-		heads = append(heads, head)
-		sections = append(sections, section{difference: overlay.Difference, verb: "changed", open: len(overlays) == 1, log: true})
+		heads = append(heads, head, "")
+		sections = append(sections, section{difference: overlay.Difference, verb: "changed", open: len(overlays) == 1, log: true},
+			section{difference: overlay.Later, verb: "changed by the next promotion", open: len(overlays) == 1, log: true})
 	}
 	tail := ""
-	if n := len(overlays) - len(heads); n > 0 {
+	if n := len(overlays) - len(heads)/2; n > 0 {
 		var names []string
-		for _, overlay := range overlays[len(heads):] {
+		for _, overlay := range overlays[len(heads)/2:] {
 			names = append(names, overlay.Path)
 		}
 		tail = plural(n, "more overlay") + " not shown here: " + list(names, "more overlay") + ".\n"
@@ -131,7 +136,7 @@ func (d Diff) heading() string {
 		if o.Large != "" {
 			large++
 		}
-		if len(o.Warnings) > 0 {
+		if len(o.Warnings)+len(o.Later) > 0 {
 			warned++
 		}
 	}
@@ -281,6 +286,9 @@ func (o Overlay) head() string {
 		fmt.Fprintf(&b, "❌ Does not render: %s\n\n", reason(o.Err, maxReason))
 	} else if len(o.Difference) == 0 {
 		b.WriteString("Renders as before.\n\n")
+	}
+	if len(o.Later) > 0 {
+		b.WriteString("⚠️ " + LaterText + "\n\n")
 	}
 	if o.Large != "" {
 		fmt.Fprintf(&b, "❌ Too large: %s\n\n", reason(o.Large, maxReason))

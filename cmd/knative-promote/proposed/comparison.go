@@ -56,7 +56,7 @@ func (c comparison) look(ctx context.Context, changed []string) (*changes, error
 		if o.Findings, err = c.findings(ctx, o, affected, stricter); err != nil {
 			return nil, err
 		}
-		if affected && o.Changes() || len(o.Findings) > 0 {
+		if affected && (o.Changes() || len(o.Later) > 0) || len(o.Findings) > 0 {
 			shown.add(c.shown(o))
 		}
 		if !o.Changes() {
@@ -90,7 +90,7 @@ type changes struct {
 
 func (c *changes) add(o report.Overlay) {
 	c.overlays = append(c.overlays, o)
-	c.bytes += o.Difference.Bytes() + len(o.Before) + len(o.After)
+	c.bytes += o.Difference.Bytes() + o.Later.Bytes() + len(o.Before) + len(o.After)
 	for _, f := range o.Findings {
 		c.bytes += len(f.Text())
 	}
@@ -149,6 +149,7 @@ func (c comparison) compare(ctx context.Context, overlay string) report.Overlay 
 		o.Large = words(kustomize.Room(ctx, c.head.Tree, overlay))
 	}
 	o.Before, o.After, o.Difference = before, after, manifest.Compare(before, after)
+	o.Later = c.later(ctx, o)
 	if names, err := knative.Services(after); err == nil {
 		o.Service = strings.Join(names, ", ")
 	}
@@ -156,4 +157,18 @@ func (c comparison) compare(ctx context.Context, overlay string) report.Overlay 
 		o.Err, o.After = err.Error(), nil
 	}
 	return o
+}
+
+// later is what changes of an overlay behind the files of defaults, and is not among what it renders: the next promotion brings it.
+func (c comparison) later(ctx context.Context, o report.Overlay) manifest.Difference {
+	before, after := knative.WithoutDefaults(ctx, c.base.Tree, o.Path), knative.WithoutDefaults(ctx, c.head.Tree, o.Path)
+	switch {
+	case before == nil && after == nil:
+		return nil
+	case before == nil:
+		before = o.Before
+	case after == nil:
+		after = o.After
+	}
+	return manifest.Compare(before, after).Beyond(o.Difference)
 }

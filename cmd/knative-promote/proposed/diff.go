@@ -96,10 +96,16 @@ func showOverlay(t task.Task, o report.Overlay) {
 	if len(o.Difference) > 0 {
 		r.Printf("%s", o.Difference)
 	}
+	if len(o.Later) > 0 {
+		r.Printf("changed by the next promotion:\n%s", o.Later)
+	}
 	for _, f := range o.Findings {
 		r.Printf("%s", f.Text())
 	}
 	r.EndGroup()
+	if len(o.Later) > 0 {
+		r.Warning(console.Note{Title: o.Path + " changes later", File: o.File, Text: report.LaterText})
+	}
 	if o.Err != "" {
 		r.Error(console.Note{Title: o.Path + " does not render", File: o.File, Text: o.Err})
 	}
