@@ -1,6 +1,7 @@
 package knative
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -27,22 +28,38 @@ func Render(ctx context.Context, tree fs.FS, overlay string) (manifest []byte, m
 	return manifest, misfits, err
 }
 
-// WithoutDefaults renders an overlay without its files of defaults, which replace what the template has in their place until the next
-// promotion writes them anew. It is nil where there are none, or where it does not render so.
-func WithoutDefaults(ctx context.Context, tree fs.FS, overlay string) []byte {
-	names := defaultsFiles(tree, overlay)
-	file, kustomization, err := kustomizationOf(tree, overlay)
-	if err != nil || len(names) == 0 {
-		return nil
+// WithoutOwn renders an overlay without the tool's own files, which hide what is in their place below them until the next promotion
+// writes them anew. It is nil where there are none; where something else needs what they bring, the files of defaults alone are left out.
+func WithoutOwn(ctx context.Context, tree fs.FS, overlay string) []byte {
+	for _, names := range [][]string{ownFiles(tree, overlay), defaultsFiles(tree, overlay)} {
+		file, kustomization, err := kustomizationOf(tree, overlay)
+		if err != nil || len(names) == 0 {
+			continue
+		}
+		if kustomization, err = kustomize.RemovePatch(kustomization, names...); err != nil {
+			continue
+		}
+		if manifest, err := kustomize.Render(ctx, edited{FS: tree, files: map[string][]byte{file: kustomization}}, overlay); err == nil {
+			return manifest
+		}
 	}
-	if kustomization, err = kustomize.RemovePatch(kustomization, names...); err != nil {
-		return nil
-	}
-	manifest, err := kustomize.Render(ctx, edited{FS: tree, files: map[string][]byte{file: kustomization}}, overlay)
+	return nil
+}
+
+// ownFiles are the files among the patches of an overlay that the tool has written.
+func ownFiles(tree fs.FS, overlay string) (names []string) {
+	listed, err := kustomize.Read(tree, overlay)
 	if err != nil {
 		return nil
 	}
-	return manifest
+	for _, patch := range listed.Patches {
+		name := path.Clean(patch.Path)
+		content, err := fs.ReadFile(tree, path.Join(overlay, name))
+		if _, below := splitAbove(content); err == nil && strings.HasPrefix(name, ownPrefix) && bytes.HasPrefix(below, []byte(written)) {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // DescribeMisfits says what is wrong with the misfits, and who corrects that.

@@ -19,7 +19,7 @@ type Overlay struct {
 	From       []string            // changed files that it is rendered from
 	Service    string              // name of the Knative Service, empty where there is none
 	Difference manifest.Difference // empty: it renders as before
-	Later      manifest.Difference // what the next promotion brings, as the file of defaults hides it until then
+	Later      manifest.Difference // what the next promotion brings, as the files that promotions write hide it until then
 	Before     []byte              // what it rendered; nil: nothing, or it did not render
 	After      []byte              // what it renders
 	Warnings   []string            // what would go wrong, in words
@@ -29,7 +29,7 @@ type Overlay struct {
 }
 
 // LaterText says of what it comes by.
-const LaterText = "The next promotion changes more than what is rendered now: the file of Knative's defaults hides it until then."
+const LaterText = "The next promotion changes more than what is rendered now: the files that promotions write hide it until then."
 
 // Changes tells whether the overlay renders to something else, not at all, or is too large.
 func (o Overlay) Changes() bool { return len(o.Difference) > 0 || o.Err != "" || o.Large != "" }

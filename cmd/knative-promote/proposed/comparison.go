@@ -159,9 +159,9 @@ func (c comparison) compare(ctx context.Context, overlay string) report.Overlay 
 	return o
 }
 
-// later is what changes of an overlay behind the files of defaults, and is not among what it renders: the next promotion brings it.
+// later is what changes of an overlay behind the files that runs write, and is not among what it renders: the next promotion brings it.
 func (c comparison) later(ctx context.Context, o report.Overlay) manifest.Difference {
-	before, after := knative.WithoutDefaults(ctx, c.base.Tree, o.Path), knative.WithoutDefaults(ctx, c.head.Tree, o.Path)
+	before, after := knative.WithoutOwn(ctx, c.base.Tree, o.Path), knative.WithoutOwn(ctx, c.head.Tree, o.Path)
 	switch {
 	case before == nil && after == nil:
 		return nil
