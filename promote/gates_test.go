@@ -34,9 +34,9 @@ func TestTimeIsTold(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for limit, want := range map[time.Duration]string{
-			10 * time.Minute: "timeout: the run has 10m0s left, and its gates may take up to 15m30s: one that is asked when the time ends counts as failed, " +
+			10 * time.Minute: "timeout: the run has 10m0s left, and its gates may take up to 18m0s: one that is asked when the time ends counts as failed, " +
 				"or as inconclusive where it counts requests; give a longer timeout, or shorter times in steps",
-			16 * time.Minute: "",
+			18 * time.Minute: "",
 		} {
 			ctx, stop := context.WithTimeout(t.Context(), limit)
 			defer stop()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/internal/sleep"
+	"github.com/acme/knative-promote/promote/live"
 )
 
 // How often a baking step is looked at, and how long it may be anything but
@@ -32,10 +33,10 @@ func (s Settings) bakeGate(step Step) Gate {
 	}
 	return Gate{
 		Routed:   true,
-		Patience: step.Bake + s.unseenLimit(),
+		Patience: step.Bake + max(s.unseenLimit(), s.startLimit()),
 		Check: func(ctx context.Context, ask Ask) Outcome {
 			var last argo.Observed
-			look := staysLive(ask)
+			look := staysLive(ask, s.startLimit())
 			err := bake(ctx, step.Bake, s.unseenLimit(), func(ctx context.Context) error {
 				seen, err := look(ctx)
 				if seen.Service != nil {
@@ -50,6 +51,9 @@ func (s Settings) bakeGate(step Step) Gate {
 
 // unseenLimit is for how long a baking step may be out of sight.
 func (s Settings) unseenLimit() time.Duration { return max(s.WaitForData, bakeGrace) }
+
+// startLimit is for how long users of a baking step may wait for its first pod.
+func (s Settings) startLimit() time.Duration { return min(s.Wait, live.StartWithin) }
 
 // bake is nil when what holds has done so for long, and does at the end. What stays
 // out of sight for longer than the limit, or cannot be compared with Git so long after
@@ -80,7 +84,7 @@ func bake(ctx context.Context, long, limit time.Duration, holds func(context.Con
 			if now.Sub(lastSeen) >= limit {
 				return Inconclusive{err}
 			}
-		case !errors.As(err, &passing) || bad+passed >= bakeGrace:
+		case !errors.As(err, &passing) || bad+passed >= passing.limit():
 			return err
 		default:
 			bad, lastSeen = bad+passed, now

@@ -8,13 +8,20 @@ import (
 	"testing/synctest"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	duckv1 "knative.dev/pkg/apis/duck/v1"
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/live"
 )
 
 // script is a Cluster that shows one verdict after the other, the last one
 // for ever.
 type script struct {
 	verdicts []argo.Verdict
+	seen     argo.Observed
 	err      error
 	checks   int
 }
@@ -25,7 +32,7 @@ func (s *script) Check(context.Context, argo.Intent) (argo.Verdict, argo.Observe
 	if s.verdicts[i].State == away {
 		return argo.Verdict{}, argo.Observed{}, errors.New("connection refused")
 	}
-	return s.verdicts[i], argo.Observed{}, s.err
+	return s.verdicts[i], s.seen, s.err
 }
 
 func (*script) Await(context.Context, argo.Intent, func(argo.Verdict)) (argo.Observed, error) {
@@ -112,6 +119,33 @@ func TestBake(t *testing.T) {
 func bakeWith(ctx context.Context, long time.Duration, verdicts []argo.Verdict) error {
 	step := Step{Name: "10 %", Bake: long}
 	return Settings{WaitForData: 5 * time.Minute}.bakeGate(step).Check(ctx, Ask{Step: step, Cluster: &script{verdicts: verdicts}, Say: quiet}).Err
+}
+
+// TestBakeWithoutAPod has a revision that is live and whose users wait for its first pod.
+func TestBakeWithoutAPod(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		active corev1.ConditionStatus
+		took   time.Duration
+		want   string
+	}{
+		"asked for": {corev1.ConditionUnknown, live.StartWithin, "no pod of revision web-2, which had none, has become ready yet, although it is asked for"},
+		"not asked": {corev1.ConditionFalse, time.Minute, ""},
+		"runs":      {corev1.ConditionTrue, time.Minute, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := &servingv1.Revision{ObjectMeta: metav1.ObjectMeta{Name: "web-2"}}
+				r.Status.Conditions = duckv1.Conditions{{Type: servingv1.RevisionConditionActive, Status: test.active}}
+				cluster := &script{verdicts: states(argo.Live), seen: argo.Observed{Revision: r}}
+				began := time.Now()
+				err := Settings{Wait: time.Hour}.bakeGate(Step{Bake: time.Minute}).Check(t.Context(), Ask{To: "web-2", Cluster: cluster, Say: quiet}).Err
+				if took := time.Since(began); took != test.took || err == nil && test.want != "" || err != nil && err.Error() != test.want {
+					t.Errorf("%v after %s, want %q after %s", err, took, test.want, test.took)
+				}
+			})
+		})
+	}
 }
 
 func TestBakeEndsWithTheContext(t *testing.T) {

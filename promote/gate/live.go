@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,7 +22,7 @@ func liveKind() Kind {
 
 // liveGate waits until a step is live, and until the new revision has a pod where that has a share
 // and no gate behind this one has it asked: with an initial scale of zero Knative calls it Ready
-// without any. At 0 % no user asks, so there is nothing to wait for.
+// without any, and one that was scaled to zero since need not start again. At 0 % no user asks, so there is nothing to wait for.
 func (s Settings) liveGate(step Step) Gate {
 	g := Live(s.Wait)
 	if step.Percent == 0 || s.asks(step) {
@@ -31,8 +32,8 @@ func (s Settings) liveGate(step Step) Gate {
 	g.Check = func(ctx context.Context, ask Ask) Outcome {
 		until := time.Now().Add(s.Wait)
 		o := isLive(ctx, ask)
-		if o.Err == nil && live.Unstarted(o.Observed.Revision) {
-			o.Err = ask.starts(ctx, time.Until(until))
+		if o.Err == nil && live.WithoutPod(o.Observed.Revision) {
+			o.Err = ask.starts(ctx, time.Until(until), live.Unstarted(o.Observed.Revision))
 		}
 		return o
 	}
@@ -49,12 +50,16 @@ func (s Settings) asks(step Step) bool {
 	return s.load(step).Rate > 0
 }
 
-// starts waits for a pod of the new revision. That nobody asks for one says nothing for it.
-func (a Ask) starts(ctx context.Context, patience time.Duration) error {
+// starts waits for a pod of the new revision. That nobody asks for one says nothing for it where none was seen before.
+func (a Ask) starts(ctx context.Context, patience time.Duration, unstarted bool) error {
 	look := func(ctx context.Context) (*servingv1.Revision, error) { return a.Revision(ctx, a.namespace(), a.To) }
 	err := live.Starts(ctx, look, a.To, patience, a.Say)
-	if _, unseen := errors.AsType[*live.NoPodSeenError](err); unseen {
-		err = Inconclusive{fmt.Errorf("%w, and none has been seen before; with the input probe, warm-up or load the run itself asks", err)}
+	switch _, unseen := errors.AsType[*live.NoPodSeenError](err); {
+	case unseen && unstarted:
+		return Inconclusive{fmt.Errorf("%w, and none has been seen before; with the input probe, warm-up or load the run itself asks", err)}
+	case unseen:
+		a.Say("%s", err)
+		return nil
 	}
 	return err
 }
@@ -91,7 +96,13 @@ func becomesLive(ctx context.Context, ask Ask, limit time.Duration) Outcome {
 var errWait = errors.New("the wait-timeout is over")
 
 // transient is a state that may pass.
-type transient struct{ error }
+type transient struct {
+	error
+	within time.Duration // zero: bakeGrace
+}
+
+// limit is for how long it is waited for that.
+func (t transient) limit() time.Duration { return cmp.Or(t.within, bakeGrace) }
 
 // Unwrap gives the state itself.
 func (t transient) Unwrap() error { return t.error }
@@ -108,14 +119,14 @@ type unseen struct {
 func blind(err error) error {
 	for _, answer := range []error{argo.ErrAuth, argo.ErrNotFound, argo.ErrAddress} {
 		if errors.Is(err, answer) {
-			return transient{err}
+			return transient{error: err}
 		}
 	}
 	return unseen{error: fmt.Errorf("nobody can see whether it is still live: %w", err)}
 }
 
-// staysLive looks once, and logs what it sees when that changes.
-func staysLive(ask Ask) func(context.Context) (argo.Observed, error) {
+// staysLive looks once, and logs what it sees when that changes. A pod that users wait for may take as long as starts.
+func staysLive(ask Ask, starts time.Duration) func(context.Context) (argo.Observed, error) {
 	say := Verdicts(ask.Say)
 	return func(ctx context.Context) (argo.Observed, error) {
 		verdict, seen, err := ask.Cluster.Check(ctx, ask.Intent)
@@ -134,7 +145,11 @@ func staysLive(ask Ask) func(context.Context) (argo.Observed, error) {
 			if verdict.Intended {
 				return seen, unseen{fmt.Errorf("the live Service is as the commit says, but nobody knows whether the commit still stands: %s", verdict.Reason), true}
 			}
-			return argo.Observed{}, transient{fmt.Errorf("no longer live: %s", verdict.Reason)}
+			return argo.Observed{}, transient{error: fmt.Errorf("no longer live: %s", verdict.Reason)}
+		}
+		if why := live.Awaited(seen.Revision); why != "" && seen.Revision.Name == ask.To {
+			say(argo.Verdict{State: argo.Wait, Reason: why})
+			return seen, transient{errors.New(why), starts}
 		}
 		say(argo.Verdict{State: argo.Live, Reason: "baking " + ask.Step.Name + ", all good"})
 		return seen, nil

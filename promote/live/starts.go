@@ -18,7 +18,8 @@ import (
 const (
 	startsEvery = time.Second
 	askedWithin = 15 * time.Second
-	startWithin = 3 * time.Minute
+
+	StartWithin = 3 * time.Minute // is what most pods need at the most
 )
 
 // Starts waits until a revision that was given users has a pod, or nobody can tell whether one
@@ -44,7 +45,7 @@ func (e *NoPodSeenError) Error() string { return e.words }
 // pods need; or that there is none of which anybody can tell so, a [NoPodSeenError]. Where nobody can look
 // there is no error: a run that is ended waits three quarters of what it has left.
 func Starts(ctx context.Context, look func(context.Context) (*servingv1.Revision, error), name string, patience time.Duration, say func(format string, args ...any)) error {
-	patience = min(startWithin, patience)
+	patience = min(StartWithin, patience)
 	limit := patience
 	if end, limited := ctx.Deadline(); limited {
 		limit = min(limit, time.Until(end)*3/4)
@@ -52,7 +53,7 @@ func Starts(ctx context.Context, look func(context.Context) (*servingv1.Revision
 	asked := false
 	for begun := time.Now(); ; {
 		found, err := look(ctx)
-		if err != nil || !withoutPod(found) {
+		if err != nil || !WithoutPod(found) {
 			return nil
 		}
 		waited, active := time.Since(begun), found.Status.GetCondition(servingv1.RevisionConditionActive)
@@ -82,8 +83,8 @@ func refused(r *servingv1.Revision) string {
 	return " (" + argo.Why(r.Status.GetCondition(servingv1.RevisionConditionReady)) + ")"
 }
 
-// withoutPod tells whether Knative says of a revision that it has no pod.
-func withoutPod(r *servingv1.Revision) bool {
+// WithoutPod tells whether Knative says of a revision that it has no pod.
+func WithoutPod(r *servingv1.Revision) bool {
 	if r == nil {
 		return false
 	}
@@ -91,11 +92,19 @@ func withoutPod(r *servingv1.Revision) bool {
 	return active != nil && !active.IsTrue() && (r.Status.ActualReplicas == nil || *r.Status.ActualReplicas == 0)
 }
 
+// Awaited is why users of a revision wait for a pod of which there is none, or get errors; empty: there is one, or nobody asks.
+func Awaited(r *servingv1.Revision) string {
+	if !WithoutPod(r) || r.Status.GetCondition(servingv1.RevisionConditionActive).IsFalse() {
+		return ""
+	}
+	return fmt.Sprintf("no pod of revision %s, which had none, has become ready yet, although it is asked for%s", r.Name, refused(r))
+}
+
 // Unstarted tells whether a revision has no pod that anybody has seen: one is asked for, or it became
 // Ready without any, as with an initial scale of zero. Where pods have made it Ready, Knative takes
 // them away later, and no earlier than some seconds after that.
 func Unstarted(r *servingv1.Revision) bool {
-	if !withoutPod(r) {
+	if !WithoutPod(r) {
 		return false
 	}
 	active, ready := r.Status.GetCondition(servingv1.RevisionConditionActive), r.Status.GetCondition(servingv1.RevisionConditionReady)
