@@ -1,6 +1,7 @@
 package promote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -71,13 +72,10 @@ func (m *move) permitted(ctx context.Context, plan plan.Plan, tip gitops.Snapsho
 			return err
 		}
 	}
-	if err := m.newServes(ctx); err != nil {
+	if err := m.target.moved().Automated(ctx, m.target.automated, m.target.config.Gates.Wait); err != nil {
 		return err
 	}
-	if err := m.oldServes(ctx, plan.Steps[m.index].Traffic); err != nil {
-		return err
-	}
-	if err := m.stillAlone(ctx); err != nil {
+	if err := cmp.Or(m.newServes(ctx), m.oldServes(ctx, plan.Steps[m.index].Traffic), m.stillAlone(ctx)); err != nil {
 		return err
 	}
 	if err := m.mayPromote(ctx, tip); err != nil {

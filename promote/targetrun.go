@@ -36,6 +36,7 @@ type targetRun struct {
 
 	gates      ask.Gates
 	at         plan.Situation   // as last seen
+	automated  bool             // Argo CD has synced the Application by itself when it was seen first
 	plan       plan.Plan        // of a promotion: what is left to do
 	origin     source.Taken     // what the images of the plan are taken from
 	planned    []*knative.State // what its first and its last commit that are left lead to
@@ -195,6 +196,7 @@ func (p *targetRun) lookLive(ctx context.Context, patience time.Duration) error 
 // saw keeps what was seen of the Application and the live Service.
 func (p *targetRun) saw(seen argo.Observed) {
 	if seen.App != nil {
+		p.automated = p.automated || p.at.App == nil && argo.Automated(seen.App)
 		p.at.App = seen.App
 	}
 	if seen.Service != nil {

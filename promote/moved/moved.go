@@ -37,8 +37,8 @@ func Is(err error) bool {
 	return is
 }
 
-// An OthersError is why nothing further is committed, of which a sync would undo what
-// somebody has rolled back in Argo CD beside the Service. It speaks against no revision.
+// An OthersError is why nothing further is committed: a sync would undo what somebody has rolled back in
+// Argo CD beside the Service, or somebody has switched off that Argo CD syncs. It speaks against no revision.
 type OthersError struct{ Reason string }
 
 // Error is the reason.
@@ -87,6 +87,23 @@ func (r Reader) Since(ctx context.Context, at gitops.Snapshot, over []string, pa
 		return &Error{fmt.Sprintf("somebody has moved the traffic past Git: the cluster gives it to %s, and Git to %s", described(has), knative.Describe(traffic))}
 	}
 	return nil
+}
+
+// Automated is an [*OthersError] where Argo CD was to sync the Application by itself and is not any more: whoever has switched that off
+// wants nothing to come to the cluster. Where Argo CD does not answer, it is asked for as long as patience.
+func (r Reader) Automated(ctx context.Context, was bool, patience time.Duration) error {
+	if !was {
+		return nil
+	}
+	seen, err := r.Service.Observe(ctx, patience)
+	if err != nil {
+		return fmt.Errorf("asking whether Argo CD still syncs: %w", err)
+	}
+	if seen.App == nil || argo.Automated(seen.App) {
+		return nil
+	}
+	app := r.Overlay.Target.App
+	return &OthersError{fmt.Sprintf("somebody has switched auto-sync of application %s off since the run began: to go on, switch it on again or sync %[1]s by hand, and start the run again", app)}
 }
 
 // Elsewhere is an [*Error] where somebody has given the traffic to another revision than
