@@ -46,6 +46,9 @@ func WithoutOwn(ctx context.Context, tree fs.FS, overlay string) []byte {
 	return nil
 }
 
+// HasRuns tells whether runs have written files of an overlay.
+func HasRuns(tree fs.FS, overlay string) bool { return len(ownFiles(tree, overlay)) > 0 }
+
 // ownFiles are the files among the patches of an overlay that the tool has written.
 func ownFiles(tree fs.FS, overlay string) (names []string) {
 	listed, err := kustomize.Read(tree, overlay)

@@ -104,8 +104,8 @@ func (p Proposal) Brought(ctx context.Context, overlay string, before, after []b
 	if err != nil {
 		return nil, err
 	}
-	_, outsideBefore, _ := kustomize.Reads(ctx, p.base.Tree, overlay) // may be new, or not render
-	_, outsideAfter, _ := kustomize.Reads(ctx, p.head.Tree, overlay)  // has been rendered
+	readsBefore, outsideBefore, _ := kustomize.Reads(ctx, p.base.Tree, overlay) // may be new, or not render
+	readsAfter, outsideAfter, _ := kustomize.Reads(ctx, p.head.Tree, overlay)   // has been rendered
 	differsBefore, _ := kustomize.Differences(ctx, p.base.Tree, overlay)
 	differsAfter, err := kustomize.Differences(ctx, p.head.Tree, overlay)
 	if err != nil {
@@ -122,6 +122,7 @@ func (p Proposal) Brought(ctx context.Context, overlay string, before, after []b
 			return nil, err
 		}
 		was.Outside, is.Outside, was.Before, is.Before = outsideBefore, outsideAfter, was.Overlay, was.Overlay
+		was.Reads, is.Reads = readsBefore, readsAfter
 		was.Differs, is.Differs, was.Pipeline, is.Pipeline = differsBefore, differsAfter, p.was, p.is
 		if is.Refused = p.unusable(ctx, was.Overlay, is.Overlay); is.Refused == nil && gone(is.Overlay) {
 			continue
