@@ -15,8 +15,8 @@ const (
 	roomForRuns     = 4 << 10
 )
 
-// findTooLarge finds objects that the API server refuses for their size. One as large before is passed over: it has been applied, as
-// by an option of the Application that no file tells.
+// findTooLarge finds objects that the API server refuses for their size. One that an option of the Application lets it take, which no
+// file tells, has been applied where it was as large before.
 func findTooLarge(f Facts) []found {
 	before := map[string]bool{}
 	for _, o := range objects(f.Before) {

@@ -18,26 +18,15 @@ func (d Difference) Within(others []Difference) bool {
 	return true
 }
 
-// Beyond are the objects that change otherwise than in another difference: in another field, or to other lines.
-func (d Difference) Beyond(other Difference) (beyond Difference) {
-	for _, o := range d {
-		shown := slices.ContainsFunc(other, func(s Object) bool {
-			if s.Name != o.Name || s.Change != o.Change {
-				return false
-			}
-			return len(o.Fields) > 0 && o.MoreFields == 0 && o.among(s) || o.linesAmong(s)
+// Beyond are the objects that do not change in the same way in another difference: in fields that are all among those that change
+// there, or, where an object comes or goes, in the same lines.
+func (d Difference) Beyond(other Difference) Difference {
+	return slices.DeleteFunc(slices.Clone(d), func(o Object) bool {
+		return slices.ContainsFunc(other, func(s Object) bool {
+			same := o.Name == s.Name && o.Change == s.Change
+			return same && (len(o.Fields) > 0 && o.MoreFields == 0 && o.among(s) || slices.Equal(o.lines(), s.lines()))
 		})
-		if !shown {
-			beyond = append(beyond, o)
-		}
-	}
-	return beyond
-}
-
-// linesAmong tells whether another one has each line that changes.
-func (o Object) linesAmong(other Object) bool {
-	has := other.lines()
-	return !slices.ContainsFunc(o.lines(), func(line Line) bool { return line.Sign != Both && !slices.Contains(has, line) })
+	})
 }
 
 // within tells whether another one is the same object, in its own namespace or in one that it is
