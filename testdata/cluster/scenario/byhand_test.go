@@ -37,6 +37,24 @@ func TestRolledBackInArgoCD(t *testing.T) {
 	s.settled("v4.0.0")
 }
 
+// TestAutoSyncSwitchedOff: somebody switches auto-sync off while a step bakes, so that nothing further comes to the cluster. The run
+// commits nothing further, and one that begins so syncs by itself.
+func TestAutoSyncSwitchedOff(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	r := s.begin("promote", "image="+s.Image+":v2.0.0", "steps=20@10s,100")
+	r.until("baking 20 %")
+	tip := s.git("rev-parse", "main")
+	s.patchApplication(`[{"op": "remove", "path": "/spec/syncPolicy/automated"}]`)
+	r.wait().exits(9).says("somebody has switched auto-sync of application " + s.App.GetName() + " off since the run began")
+	if now := s.git("rev-parse", "main"); now != tip {
+		t.Errorf("%s was pushed after that", now)
+	}
+	s.stays("v2.0.0", 20)
+	s.promote("v2.0.0", "steps=20,100").exits(0)
+	s.settled("v2.0.0")
+}
+
 // TestRolledBackInArgoCDBeforePromotions: somebody rolls back in Argo CD what was deployed
 // by hand, and Git names no revision yet. Nothing is promoted over that until Git says who
 // has the traffic.
