@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/internal/sleep"
+	"github.com/acme/knative-promote/promote/metrics"
 	"github.com/acme/knative-promote/promote/slo"
 )
 
@@ -57,11 +58,11 @@ type measurement struct {
 }
 
 // sample counts what has come by now. Counts that cannot be are none, and no part
-// of the evidence.
+// of the evidence. Those that nobody scrapes any more are: what has failed has failed.
 func (m *measurement) sample(ctx context.Context, l *samples) (counts, error) {
 	at := time.Now()
 	now, err := m.count(ctx)
-	if err != nil {
+	if _, unscraped := errors.AsType[*metrics.UnscrapedError](err); err != nil && !unscraped {
 		return now, err
 	}
 	of := now.since(l.base().counts)
@@ -69,7 +70,7 @@ func (m *measurement) sample(ctx context.Context, l *samples) (counts, error) {
 		return now, errors.New("the requests that are counted have become fewer, or more of them bad than there are")
 	}
 	l.all = append(l.all, sample{at, now})
-	return now, nil
+	return now, err
 }
 
 // judge looks again and again, until the verdict is clear or the time is over.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/internal/sleep"
+	"github.com/acme/knative-promote/promote/metrics"
 	"github.com/acme/knative-promote/promote/prometheus"
 	"github.com/acme/knative-promote/promote/requests"
 	"github.com/acme/knative-promote/promote/slo"
@@ -85,6 +86,33 @@ func TestLastLookFails(t *testing.T) {
 		})
 		if err == nil || inconclusive(err) != unclear {
 			t.Errorf("nobody to ask for the last %s: %v; want inconclusive: %t", away, err, unclear)
+		}
+	}
+}
+
+// TestUnscrapedCounts has counters that nobody scrapes any more from some time on: as many good requests as there are do not pass, and
+// what has failed fails.
+func TestUnscrapedCounts(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		failed int
+		until  time.Duration // when they are scraped again
+		took   time.Duration // at the most
+		want   string
+	}{
+		"good ones":                   {0, time.Hour, 7 * time.Minute, "could not be measured: "},
+		"good ones, and scraped then": {0, 3 * time.Minute, 4 * time.Minute, ""},
+		"bad ones":                    {100, time.Hour, time.Minute, "requests failed"},
+	} {
+		took, err := measureFor(t, time.Minute, func(passed time.Duration) (counts, error) {
+			c := counts{candidate: slo.Counts{Requests: 200, Failed: test.failed}}
+			if passed > 20*time.Second && passed < test.until {
+				return c, &metrics.UnscrapedError{}
+			}
+			return c, nil
+		})
+		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) || took > test.took {
+			t.Errorf("%s: %v after %s, want %q", name, err, took, test.want)
 		}
 	}
 }

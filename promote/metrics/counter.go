@@ -26,8 +26,8 @@ const (
 )
 
 // Patience is the longest that a look takes, after the first one: it asks for the
-// requests of each of two revisions, for the sums of their latency and its buckets.
-const Patience = 4 * prometheus.Limit
+// requests of each of two revisions, for the sums of their latency and its buckets, and twice whether they are scraped.
+const Patience = 6 * prometheus.Limit
 
 // Late is how much later than a request of one revision one of the other may be
 // counted. A gateway counts both, and is scraped for both at once. Pods are scraped
@@ -90,21 +90,21 @@ func New(asker Asker, objective slo.Objective, revisions Revisions) (*Counter, e
 var ErrNoSeries = errors.New("no such series in Prometheus")
 
 // Counts are the requests since the first look. A candidate without a series
-// beside an old revision that has some has had no request yet.
+// beside an old revision that has some has had no request yet. With an [*UnscrapedError] there are some.
 func (c *Counter) Counts(ctx context.Context) (Seen, error) {
 	at, age, err := c.moment(ctx)
 	if err != nil {
 		return Seen{}, err
 	}
 	now, err := c.totals(ctx, at, age)
-	if err != nil && !errors.Is(err, ErrNoSeries) {
+	if !isCounted(err) {
 		return Seen{}, err
 	}
 	if !c.based {
 		base, late := now, Late(c.objective)
 		if late > 0 {
 			earlier, err := c.totals(ctx, at.Add(-late), age-late)
-			if err != nil && !errors.Is(err, ErrNoSeries) {
+			if !isCounted(err) {
 				return Seen{}, err
 			}
 			base = earlier
@@ -116,6 +116,12 @@ func (c *Counter) Counts(ctx context.Context) (Seen, error) {
 		return Seen{}, errors.New("the counters are lower than when the step began, as of a process that has started again: nobody can tell how many requests failed")
 	}
 	return since, err
+}
+
+// isCounted tells whether something is counted, if only that there is nothing yet, beside an error or without.
+func isCounted(err error) bool {
+	_, unscraped := errors.AsType[*UnscrapedError](err)
+	return err == nil || unscraped || errors.Is(err, ErrNoSeries)
 }
 
 // fell tells whether something was counted less than before.
@@ -147,11 +153,13 @@ func (c *Counter) totals(ctx context.Context, at time.Time, age time.Duration) (
 	for _, m := range c.metrics {
 		seen, found, err := c.read(ctx, m, at, age)
 		if err != nil {
-			return Seen{}, fmt.Errorf("counting by %s: %w", m.name, err)
+			err = fmt.Errorf("counting by %s: %w", m.name, err)
 		}
 		if found {
 			c.metrics = []metric{m}
-			return seen, nil
+		}
+		if found || err != nil {
+			return seen, err
 		}
 		if len(names) == 0 || names[len(names)-1] != m.name {
 			names = append(names, m.name)
@@ -181,7 +189,7 @@ func (c *Counter) read(ctx context.Context, m metric, at time.Time, age time.Dur
 		old := all[c.revisions.Old]
 		seen.Old = &old
 	}
-	return seen, true, nil
+	return seen, true, r.scraped(ctx)
 }
 
 // since is what has come after an earlier look.

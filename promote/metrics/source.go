@@ -14,6 +14,7 @@ import (
 // names, and {{args.age}} how far the query reads back.
 type metric struct {
 	name     string        // for people
+	series   string        // has a sample of each counter; it ends with how far it reads back
 	counts   string        // gives how many requests there were, by revision and response code
 	buckets  string        // gives how many were answered within le, by revision and le
 	sums     string        // gives how long all took together, where a version may count whole seconds only
@@ -21,6 +22,7 @@ type metric struct {
 	code     string        // label
 	prefix   string        // of the revision's name in its label
 	unit     time.Duration // of le
+	stays    string        // selects counters that are there as long as what counts; empty: they go with a pod
 	own      bool          // a query of the user, which is asked for each revision
 }
 
@@ -41,10 +43,11 @@ func metricsOf(source slo.Source) []metric {
 // https://github.com/knative-extensions/net-kourier/blob/knative-v1.15.0/pkg/generator/ingress_translator.go
 // A gateway that is scraped by two jobs is counted once.
 func kourier() metric {
+	const requests = `envoy_cluster_upstream_rq{envoy_cluster_name=~"{{args.namespace}}/({{args.revisions}})"}`
+	const series = `last_over_time(` + requests + `[{{args.age}}])`
 	return metric{
-		name: "envoy_cluster_upstream_rq",
-		counts: `sum by (envoy_cluster_name, envoy_response_code) (max by (instance, envoy_cluster_name, envoy_response_code) (` +
-			`last_over_time(envoy_cluster_upstream_rq{envoy_cluster_name=~"{{args.namespace}}/({{args.revisions}})"}[{{args.age}}])))`,
+		name: "envoy_cluster_upstream_rq", series: series, stays: requests,
+		counts: `sum by (envoy_cluster_name, envoy_response_code) (max by (instance, envoy_cluster_name, envoy_response_code) (` + series + `))`,
 		buckets: `sum by (envoy_cluster_name, le) (max by (instance, envoy_cluster_name, le) (` +
 			`last_over_time(envoy_cluster_upstream_rq_time_bucket{envoy_cluster_name=~"{{args.namespace}}/({{args.revisions}})"}[{{args.age}}])))`,
 		revision: "envoy_cluster_name", code: "envoy_response_code", prefix: "{{args.namespace}}/", unit: time.Millisecond,
@@ -54,11 +57,12 @@ func kourier() metric {
 // istio are the counters of Istio's gateway, which sends to the revision's own
 // Kubernetes Service. The pods' sidecars report the same requests as destination.
 func istio() metric {
-	const of = `{reporter="source",destination_service_namespace="{{args.namespace}}",destination_service_name=~"{{args.revisions}}"}[{{args.age}}]))`
+	const of = `{reporter="source",destination_service_namespace="{{args.namespace}}",destination_service_name=~"{{args.revisions}}"}`
+	const series = `last_over_time(istio_requests_total` + of + `[{{args.age}}])`
 	return metric{
-		name:     "istio_requests_total",
-		counts:   `sum by (destination_service_name, response_code) (last_over_time(istio_requests_total` + of,
-		buckets:  `sum by (destination_service_name, le) (last_over_time(istio_request_duration_milliseconds_bucket` + of,
+		name: "istio_requests_total", series: series, stays: `istio_requests_total` + of,
+		counts:   `sum by (destination_service_name, response_code) (` + series + `)`,
+		buckets:  `sum by (destination_service_name, le) (last_over_time(istio_request_duration_milliseconds_bucket` + of + `[{{args.age}}]))`,
 		revision: "destination_service_name", code: "response_code", unit: time.Millisecond,
 	}
 }
@@ -67,11 +71,12 @@ func istio() metric {
 // renamed twice, and which have the revision's name in different labels by how
 // they come to Prometheus.
 func knative() []metric {
-	const of = `{namespace_name="{{args.namespace}}",revision_name=~"{{args.revisions}}"}[{{args.age}}])))`
+	const of = `{namespace_name="{{args.namespace}}",revision_name=~"{{args.revisions}}"}[{{args.age}}])`
+	const series = `last_over_time(revision_request_count` + of
 	all := []metric{{
-		name:     "revision_request_count",
-		counts:   `sum by (revision_name, response_code) (max by (pod_name, route_tag, revision_name, response_code) (last_over_time(revision_request_count` + of,
-		buckets:  `sum by (revision_name, le) (max by (pod_name, route_tag, response_code, revision_name, le) (last_over_time(revision_request_latencies_bucket` + of,
+		name: "revision_request_count", series: series,
+		counts:   `sum by (revision_name, response_code) (max by (pod_name, route_tag, revision_name, response_code) (` + series + `))`,
+		buckets:  `sum by (revision_name, le) (max by (pod_name, route_tag, response_code, revision_name, le) (last_over_time(revision_request_latencies_bucket` + of + `))`,
 		revision: "revision_name", code: "response_code", unit: time.Millisecond,
 	}}
 	for _, name := range []string{"kn_serving_invocation_duration_seconds", "kn_queueproxy_app_duration_seconds"} {
@@ -91,15 +96,18 @@ func knative() []metric {
 // and closes a bracket where it is more than a selector.
 func measuredSeconds(name, revision, of string) metric {
 	const code = "http_response_status_code"
-	query := func(suffix, by string) string {
+	series := func(suffix string) string {
 		series := name + suffix + of
 		if strings.Contains(of, ")[") {
 			series = "(" + series
 		}
-		return `sum by (` + revision + by + `) (max by (instance, ` + code + `, ` + revision + strings.TrimPrefix(by, `, `+code) + `) (last_over_time(` + series + `)))`
+		return `last_over_time(` + series + `)`
+	}
+	query := func(suffix, by string) string {
+		return `sum by (` + revision + by + `) (max by (instance, ` + code + `, ` + revision + strings.TrimPrefix(by, `, `+code) + `) (` + series(suffix) + `))`
 	}
 	return metric{
-		name: name, revision: revision, code: code, unit: time.Second,
+		name: name, series: series("_count"), revision: revision, code: code, unit: time.Second,
 		counts: query("_count", ", "+code), buckets: query("_bucket", ", le"), sums: query("_sum", ""),
 	}
 }
