@@ -58,11 +58,12 @@ func TestBeyond(t *testing.T) {
 		"shown beside more":           {hidden, of("a", "data: {}\n", "data: {probe: {exec: [sh, evil]}, b: c}\n"), false},
 		"beside another field":        {of("a", "data: {}\n", "data: {probe: {exec: [sh, evil]}, b: c}\n"), of("a", "data: {}\n", "data: {b: c}\n"), true},
 		"of another object":           {hidden, of("b", "data: {}\n", "data: {probe: {exec: [sh, evil]}}\n"), true},
-		"the same lines elsewhere":    {hidden, of("a", "other: {}\n", "other: {probe: {exec: [sh, evil]}}\n"), true},
+		"the same lines elsewhere":    {of("a", "data: {}\nx: {}\n", "data: {probe: {exec: [sh, evil]}}\nx: {probe: {exec: [sh, evil]}}\n"), of("a", "data: {}\nx: {}\n", "data: {}\nx: {probe: {exec: [sh, evil]}}\n"), true},
+		"a list without names":        {of("a", "data: [{b: c}]\n", "data: [{b: d}]\n"), of("a", "data: [{b: c, name: e}]\n", "data: [{b: d, name: e}]\n"), false},
 		"another value":               {hidden, of("a", "data: {}\n", "data: {probe: {exec: [sh, good]}}\n"), true},
 		"of an object that is new":    {of("a", "", "data: {b: c}\n"), of("a", "", "data: {b: c}\n"), false},
 		"hidden in one that is new":   {of("a", "", "data: {b: c, d: e}\n"), of("a", "", "data: {b: c}\n"), true},
-		"less than in one that comes": {of("a", "", "data: {b: c}\n"), of("a", "", "data: {b: c, d: e}\n"), true},
+		"less than in one that comes": {of("a", "", "data: {b: c}\n"), of("a", "", "data: {b: c, d: e}\n"), false},
 	} {
 		if got := len(c.d.Beyond(c.other)) > 0; got != c.want {
 			t.Errorf("%s: %t, want %t", name, got, c.want)
