@@ -26,6 +26,9 @@ type Intent struct {
 	// when the traffic goes where it should, whatever the template is and whether or not
 	// its own revision is ready.
 	TrafficOnly bool
+	// Automated says that Argo CD has synced the Application by itself when the run began: where it does not any more, what moves
+	// users on is not synced.
+	Automated bool
 	// Restores is for what was there before. Its revision has been ready, so it is
 	// awaited past Knative's progress deadline; and where auto-sync does nothing, it is
 	// synced also while a sync window is closed that permits syncs by hand.

@@ -45,6 +45,9 @@ func Moved(ctx context.Context, in Intent, app *v1alpha1.Application, live *serv
 	if !mayBeMoved(app) {
 		return Move{}, nil
 	}
+	if in.Automated && !in.Restores && !Automated(app) {
+		return Move{Service: fmt.Sprintf("somebody has switched auto-sync of application %s off since the run began", in.App)}, nil
+	}
 	brought, err := broughtBack(ctx, in, app)
 	if err != nil {
 		return Move{}, fmt.Errorf("asking what Argo CD has deployed: %w", err)

@@ -201,6 +201,7 @@ func (m *move) stillThere(ctx context.Context) error {
 func (m *move) askGates(ctx context.Context) error {
 	step := m.target.gates.Step(m.step().Name, m.step().Step())
 	intent := m.target.infra.Intent(m.commit, m.target.plan.Expected(m.step()))
+	intent.Automated = m.target.automated
 	if intent.Over = m.target.over(); m.passesMoved() {
 		intent.Over, intent.Own, intent.Gives = nil, nil, nil
 	}
