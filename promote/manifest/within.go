@@ -18,29 +18,6 @@ func (d Difference) Within(others []Difference) bool {
 	return true
 }
 
-// Beyond are the objects that change in more than they do in another difference, which has all that changes but for what is hidden
-// there: in another field, and in a line that does not change there, or not as often.
-func (d Difference) Beyond(other Difference) Difference {
-	return slices.DeleteFunc(slices.Clone(d), func(o Object) bool {
-		return slices.ContainsFunc(other, func(s Object) bool {
-			same := o.Name == s.Name && o.Change == s.Change
-			return same && (len(o.Fields) > 0 && o.MoreFields == 0 && o.among(s) || o.linesAmong(s))
-		})
-	})
-}
-
-// linesAmong tells whether each line that changes does so in another one too, as often as here.
-func (o Object) linesAmong(other Object) bool {
-	left := map[Line]int{}
-	for _, line := range other.lines() {
-		left[line]++
-	}
-	return !slices.ContainsFunc(o.lines(), func(line Line) bool {
-		left[line]--
-		return line.Sign != Both && left[line] < 0
-	})
-}
-
 // within tells whether another one is the same object, in its own namespace or in one that it is
 // given, and changes in all that this one changes in.
 func (o Object) within(other Object) bool {

@@ -36,41 +36,6 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-func TestBeyond(t *testing.T) {
-	t.Parallel()
-	of := func(name, before, after string) manifest.Difference {
-		object := func(text string) []byte {
-			if text == "" {
-				return nil
-			}
-			return []byte("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: " + name + "}\n" + text)
-		}
-		return manifest.Compare(object(before), object(after))
-	}
-	hidden := of("a", "data: {}\n", "data: {probe: {exec: [sh, evil]}}\n")
-	for name, c := range map[string]struct {
-		d, other manifest.Difference
-		want     bool
-	}{
-		"nothing":                     {nil, nil, false},
-		"not shown":                   {hidden, nil, true},
-		"shown":                       {hidden, hidden, false},
-		"shown beside more":           {hidden, of("a", "data: {}\n", "data: {probe: {exec: [sh, evil]}, b: c}\n"), false},
-		"beside another field":        {of("a", "data: {}\n", "data: {probe: {exec: [sh, evil]}, b: c}\n"), of("a", "data: {}\n", "data: {b: c}\n"), true},
-		"of another object":           {hidden, of("b", "data: {}\n", "data: {probe: {exec: [sh, evil]}}\n"), true},
-		"the same lines elsewhere":    {of("a", "data: {}\nx: {}\n", "data: {probe: {exec: [sh, evil]}}\nx: {probe: {exec: [sh, evil]}}\n"), of("a", "data: {}\nx: {}\n", "data: {}\nx: {probe: {exec: [sh, evil]}}\n"), true},
-		"a list without names":        {of("a", "data: [{b: c}]\n", "data: [{b: d}]\n"), of("a", "data: [{b: c, name: e}]\n", "data: [{b: d, name: e}]\n"), false},
-		"another value":               {hidden, of("a", "data: {}\n", "data: {probe: {exec: [sh, good]}}\n"), true},
-		"of an object that is new":    {of("a", "", "data: {b: c}\n"), of("a", "", "data: {b: c}\n"), false},
-		"hidden in one that is new":   {of("a", "", "data: {b: c, d: e}\n"), of("a", "", "data: {b: c}\n"), true},
-		"less than in one that comes": {of("a", "", "data: {b: c}\n"), of("a", "", "data: {b: c, d: e}\n"), false},
-	} {
-		if got := len(c.d.Beyond(c.other)) > 0; got != c.want {
-			t.Errorf("%s: %t, want %t", name, got, c.want)
-		}
-	}
-}
-
 // TestWithinTheSameObject has lines that change alike elsewhere: only those of the same object count, each as often as it
 // is there.
 func TestWithinTheSameObject(t *testing.T) {

@@ -149,7 +149,10 @@ func (c comparison) compare(ctx context.Context, overlay string) report.Overlay 
 		o.Large = words(kustomize.Room(ctx, c.head.Tree, overlay))
 	}
 	o.Before, o.After, o.Difference = before, after, manifest.Compare(before, after)
-	o.Later = c.later(ctx, o)
+	if o.Later, err = c.later(ctx, o); err != nil {
+		o.Err = err.Error()
+		return o
+	}
 	if names, err := knative.Services(after); err == nil {
 		o.Service = strings.Join(names, ", ")
 	}
@@ -159,16 +162,21 @@ func (c comparison) compare(ctx context.Context, overlay string) report.Overlay 
 	return o
 }
 
-// later is what changes of an overlay behind the files that runs write, and is not among what it renders: the next promotion brings it.
-func (c comparison) later(ctx context.Context, o report.Overlay) manifest.Difference {
+// later is what changes of an overlay without the files that runs write, where that is more than what it renders: the next promotion
+// brings it.
+func (c comparison) later(ctx context.Context, o report.Overlay) (manifest.Difference, error) {
 	before, after := knative.WithoutOwn(ctx, c.base.Tree, o.Path), knative.WithoutOwn(ctx, c.head.Tree, o.Path)
 	switch {
 	case before == nil && after == nil:
-		return nil
+		return nil, nil
 	case before == nil:
 		before = o.Before
 	case after == nil:
 		after = o.After
 	}
-	return manifest.Compare(before, after).Beyond(o.Difference)
+	hidden, err := knative.Hides(knative.Change{Before: o.Before, After: o.After}, knative.Change{Before: before, After: after})
+	if err != nil || !hidden {
+		return nil, err
+	}
+	return manifest.Compare(before, after), nil
 }
