@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/internal/sleep"
-	"github.com/acme/knative-promote/promote/metrics"
 	"github.com/acme/knative-promote/promote/slo"
 )
 
@@ -57,12 +56,15 @@ type measurement struct {
 	late time.Duration
 }
 
+// stale is that nobody knows what has come since the counts beside it, which stand: what has failed has failed.
+type stale struct{ error }
+
 // sample counts what has come by now. Counts that cannot be are none, and no part
-// of the evidence. Those that nobody scrapes any more are: what has failed has failed.
+// of the evidence.
 func (m *measurement) sample(ctx context.Context, l *samples) (counts, error) {
 	at := time.Now()
 	now, err := m.count(ctx)
-	if _, unscraped := errors.AsType[*metrics.UnscrapedError](err); err != nil && !unscraped {
+	if _, counted := errors.AsType[stale](err); err != nil && !counted {
 		return now, err
 	}
 	of := now.since(l.base().counts)

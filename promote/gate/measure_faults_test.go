@@ -12,7 +12,6 @@ import (
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/internal/sleep"
-	"github.com/acme/knative-promote/promote/metrics"
 	"github.com/acme/knative-promote/promote/prometheus"
 	"github.com/acme/knative-promote/promote/requests"
 	"github.com/acme/knative-promote/promote/slo"
@@ -90,24 +89,24 @@ func TestLastLookFails(t *testing.T) {
 	}
 }
 
-// TestUnscrapedCounts has counters that nobody scrapes any more from some time on: as many good requests as there are do not pass, and
+// TestStaleCounts has counters that nobody reads any more from some time on: as many good requests as there are do not pass, and
 // what has failed fails.
-func TestUnscrapedCounts(t *testing.T) {
+func TestStaleCounts(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		failed int
-		until  time.Duration // when they are scraped again
+		until  time.Duration // when they are read again
 		took   time.Duration // at the most
 		want   string
 	}{
-		"good ones":                   {0, time.Hour, 7 * time.Minute, "could not be measured: "},
-		"good ones, and scraped then": {0, 3 * time.Minute, 4 * time.Minute, ""},
-		"bad ones":                    {100, time.Hour, time.Minute, "requests failed"},
+		"good ones":                {0, time.Hour, 7 * time.Minute, "could not be measured: "},
+		"good ones, and read then": {0, 3 * time.Minute, 4 * time.Minute, ""},
+		"bad ones":                 {100, time.Hour, time.Minute, "requests failed"},
 	} {
 		took, err := measureFor(t, time.Minute, func(passed time.Duration) (counts, error) {
 			c := counts{candidate: slo.Counts{Requests: 200, Failed: test.failed}}
 			if passed > 20*time.Second && passed < test.until {
-				return c, &metrics.UnscrapedError{}
+				return c, stale{errors.New("not scraped")}
 			}
 			return c, nil
 		})

@@ -36,6 +36,7 @@ type answered struct {
 	counts slo.Counts
 	fault  error // of the last bad answer
 	unsent int
+	since  int         // how many of these came after the last that was sent
 	why    error       // the last one was not sent
 	open   []time.Time // when those were sent that have not ended, the oldest first
 }
@@ -78,10 +79,11 @@ func (a *answered) ask(ctx context.Context, client *requests.Client, path string
 	defer a.mu.Unlock()
 	a.end(sent)
 	if answer.Unsent != nil {
-		a.unsent, a.why = a.unsent+1, answer.Unsent
+		a.unsent, a.since, a.why = a.unsent+1, a.since+1, answer.Unsent
 		return
 	}
 	a.counts.Requests++
+	a.since = 0
 	if fault := answer.Fault(a.expect); fault != nil {
 		a.counts.Failed, a.fault = a.counts.Failed+1, fault
 	}
@@ -106,7 +108,10 @@ func (a *answered) end(sent time.Time) {
 	}
 }
 
-// counts are the answers so far. It fails where no request could be sent at all.
+// mostUnsent is how many requests in a row may not be sent before nobody knows what the candidate answers.
+const mostUnsent = 3
+
+// counts are the answers so far. It fails where no request could be sent at all, and they are stale where none can be any more.
 func (o *ownRequests) counts(context.Context) (counts, error) {
 	var c counts
 	var err error
@@ -118,7 +123,17 @@ func (o *ownRequests) counts(context.Context) (counts, error) {
 		old, _, _ := o.old.sum()
 		c.old, c.shared = &old, o.shared
 	}
-	return c, nil
+	return c, o.candidate.cutOff()
+}
+
+// cutOff is the error where the last requests could not be sent.
+func (a *answered) cutOff() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.since < mostUnsent {
+		return nil
+	}
+	return stale{fmt.Errorf("none of the last %d requests could be sent: %w", a.since, a.why)}
 }
 
 // oldest is when the oldest request was sent that has not ended.

@@ -92,6 +92,25 @@ func TestOwnRequestsWithoutAWay(t *testing.T) {
 	}
 }
 
+// TestOwnRequestsCutOff has a data path that is away after some requests, and back then: what was answered stands meanwhile.
+func TestOwnRequestsCutOff(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	there, away := requests.Route{Connect: server.Listener.Addr().String()}.Open(), requests.Route{Connect: "127.0.0.1:1"}.Open()
+	defer there.Close()
+	defer away.Close()
+	own := &ownRequests{candidate: answered{url: "http://candidate.example.test"}}
+	for i, client := range []*requests.Client{there, there, away, away, away, there} {
+		own.candidate.ask(t.Context(), client, "/")
+		got, err := own.counts(t.Context())
+		_, is := errors.AsType[stale](err)
+		if is != (i == 4) || is && !strings.HasPrefix(err.Error(), "none of the last 3 requests could be sent: ") || got.candidate.Requests != min(i+1, 2)+i/5 {
+			t.Errorf("after request %d: %+v, %v", i, got.candidate, err)
+		}
+	}
+}
+
 // TestSLOGateAsksWhileTheStepBakes runs the whole gate on a real connection.
 func TestSLOGateAsksWhileTheStepBakes(t *testing.T) {
 	t.Parallel()

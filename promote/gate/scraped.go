@@ -40,5 +40,8 @@ func countsOf(seen metrics.Seen, err error) (counts, error) {
 		c.note = fmt.Sprintf("; %v", err)
 		return c, nil
 	}
+	if _, unscraped := errors.AsType[*metrics.UnscrapedError](err); unscraped {
+		err = stale{err}
+	}
 	return c, err
 }
