@@ -85,6 +85,9 @@ func TestRenderBounds(t *testing.T) {
 			"apiVersion: v1\nkind: A\nmetadata: {name: a}\ndata: {q: {a: b}}\n", "copy values 24 times"},
 		{"replacements by what a patch adds", "patches:\n- target: {kind: A}\n  patch: |-\n    - {op: add, path: /data/x, value: {a: b}}\n" + replacing(24, "data.x", "data.x.k%d"),
 			"apiVersion: v1\nkind: A\nmetadata: {name: a}\ndata: {q: c}\n", "copy values 24 times"},
+		{"replacements in another case", strings.NewReplacer("fieldPath:", "FIELDPATH:", "targets", "Targets", "fieldPaths", "fieldpaths", "source", "SOURCE").Replace(replacing(24, "data", "data.k%d")), inAnother, "copy values 24 times"},
+		{"replacements with a key twice", strings.ReplaceAll(replacing(24, "data", "data.k%d"), "fieldPath: data", "fieldPath: metadata.name, fieldpath: data"), inAnother, "copy values 24 times"},
+		{"replacements that are merged in", strings.ReplaceAll(replacing(24, "data", "data.k%d"), "source: {kind: A, fieldPath: data}", "source: {<<: {kind: A, fieldPath: data}}"), inAnother, "copy values 24 times"},
 		{"replacements of all items", replacing(2, "spec.k%d", "spec.k%d.*"), chained, "its patches and replacements copy values 16 times"},
 		{"copying transformer", "transformers:\n- |\n  apiVersion: builtin\n  kind: PatchTransformer\n  metadata: {name: x}\n  target: {kind: Service}\n  patch: |\n" + copying("    ", 26), "", "copy values 26 times"},
 		{"copying JSON transformer", "transformers:\n- |\n  apiVersion: builtin\n  kind: PatchJson6902Transformer\n  metadata: {name: x}\n  target: {version: v1, kind: Service, name: a}\n  jsonOp: |\n" + copying("    ", 26), "", "copy values 26 times"},
@@ -129,6 +132,8 @@ func copying(indent string, n int) string {
 	}
 	return b.String()
 }
+
+const inAnother = "apiVersion: v1\nkind: A\nmetadata: {name: a}\ndata: {q: c}\n"
 
 const chained = "apiVersion: v1\nkind: A\nmetadata: {name: a}\nspec: {k0: {a: b, c: d}}\n"
 

@@ -1,6 +1,7 @@
 package kustomize
 
 import (
+	"cmp"
 	"fmt"
 	"math/bits"
 	"slices"
@@ -32,6 +33,7 @@ type fieldName struct{ above, key string }
 // (https://kubectl.docs.kubernetes.io/references/kustomize/kustomization/replacements/).
 type replacement struct {
 	source  string // empty: it multiplies nothing, or was counted
+	unsure  bool   // kustomize may read it otherwise: it has a key twice, in another case, or merged
 	targets []string
 	within  bool // it replaces a part of a text
 }
@@ -77,7 +79,11 @@ func (c *copies) mapping(n *yaml.Node) {
 		}
 	}
 	if source, targets := at(n, "source"), at(n, "targets"); source != nil && targets != nil {
-		c.replacements = append(c.replacements, replacementOf(source, targets))
+		r := replacementOf(source, targets)
+		if unsure(n, 0) {
+			r.unsure, r.source = true, cmp.Or(r.source, "metadata.name")
+		}
+		c.replacements = append(c.replacements, r)
 	}
 }
 
@@ -98,14 +104,52 @@ func replacementOf(source, targets *yaml.Node) (r replacement) {
 	return r
 }
 
-// at is the value of a key in a mapping; nil: there is none.
-func at(n *yaml.Node, key string) *yaml.Node {
-	if n.Kind != yaml.MappingNode {
+// deepest is how deep a replacement is at the most, from it to a path of a target.
+const deepest = 6
+
+// unsure tells whether a mapping in a value has a key twice but for its case, of which kustomize takes one, or merges another one in.
+func unsure(n *yaml.Node, depth int) bool {
+	n = resolve(n)
+	seen := map[string]bool{}
+	for i, child := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 {
+			key := strings.ToLower(child.Value)
+			if seen[key] || key == mergeKey {
+				return true
+			}
+			seen[key] = true
+		} else if depth < deepest && unsure(child, depth+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// mergeKey is the key of a mapping whose keys are those of the one above too.
+const mergeKey = "<<"
+
+// at is the value of a key in a mapping or in one that it merges in, in whatever case, as kustomize reads it; nil: there is none.
+func at(n *yaml.Node, key string) *yaml.Node { return atOf(n, key, 0) }
+
+func atOf(n *yaml.Node, key string, depth int) *yaml.Node {
+	if n.Kind == yaml.SequenceNode && depth > 0 { // several are merged in
+		for _, one := range n.Content {
+			if value := atOf(resolve(one), key, depth+1); value != nil {
+				return value
+			}
+		}
+	}
+	if n.Kind != yaml.MappingNode || depth > deepest {
 		return nil
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if strings.EqualFold(n.Content[i].Value, key) {
 			return resolve(n.Content[i+1])
+		}
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == mergeKey {
+			return atOf(resolve(n.Content[i+1]), key, depth+1)
 		}
 	}
 	return nil
@@ -121,7 +165,7 @@ func (c *copies) check(values int) error {
 	for again := true; again && doublings <= maxDoublings; {
 		again = false
 		for i, r := range c.replacements {
-			if r.source == "" || !c.isNested(r.source) && !r.feeds(sources) {
+			if r.source == "" || !r.unsure && !c.isNested(r.source) && !r.feeds(sources) {
 				continue
 			}
 			for _, target := range r.targets {

@@ -78,10 +78,8 @@ func (f file) pluginConfig(content []byte) error {
 
 // text is the value of key in the mapping n, or empty.
 func text(n *yaml.Node, key string) string {
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if n.Content[i].Value == key {
-			return resolve(n.Content[i+1]).Value
-		}
+	if value := at(n, key); value != nil {
+		return value.Value
 	}
 	return ""
 }
