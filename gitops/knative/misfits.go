@@ -28,22 +28,30 @@ func Render(ctx context.Context, tree fs.FS, overlay string) (manifest []byte, m
 	return manifest, misfits, err
 }
 
-// WithoutOwn renders an overlay without the tool's own files, which hide what is in their place below them until the next promotion
-// writes them anew. It is nil where there are none; where something else needs what they bring, the files of defaults alone are left out.
-func WithoutOwn(ctx context.Context, tree fs.FS, overlay string) []byte {
-	for _, names := range [][]string{ownFiles(tree, overlay), defaultsFiles(tree, overlay)} {
-		file, kustomization, err := kustomizationOf(tree, overlay)
-		if err != nil || len(names) == 0 {
-			continue
-		}
-		if kustomization, err = kustomize.RemovePatch(kustomization, names...); err != nil {
-			continue
-		}
-		if manifest, err := kustomize.Render(ctx, edited{FS: tree, files: map[string][]byte{file: kustomization}}, overlay); err == nil {
-			return manifest
-		}
+// WithoutOwn renders an overlay without the tool's own files of these Services, which hide what is in their place below them until the
+// next promotion writes them anew. It is nil where there are none. Where something else needs what they bring, that is the error, beside
+// what renders without those of defaults alone.
+func WithoutOwn(ctx context.Context, tree fs.FS, overlay string, services []string) (manifest []byte, err error) {
+	file, kustomization, err := kustomizationOf(tree, overlay)
+	if err != nil {
+		return nil, nil // it is not there
 	}
-	return nil
+	var own, defaults []string
+	for _, service := range services {
+		own = append(own, ownPrefix+service+routeSuffix, ownPrefix+service+defaultsSuffix)
+		defaults = append(defaults, ownPrefix+service+defaultsSuffix)
+	}
+	render := func(names []string) ([]byte, error) {
+		without, err := kustomize.RemovePatch(kustomization, names...)
+		if err != nil || bytes.Equal(without, kustomization) {
+			return nil, err
+		}
+		return kustomize.Render(ctx, edited{FS: tree, files: map[string][]byte{file: without}}, overlay)
+	}
+	if manifest, err = render(own); err != nil {
+		manifest, _ = render(defaults)
+	}
+	return manifest, err
 }
 
 // HasRuns tells whether runs have written files of an overlay.

@@ -1,6 +1,7 @@
 package proposed
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path"
@@ -149,26 +150,31 @@ func (c comparison) compare(ctx context.Context, overlay string) report.Overlay 
 		o.Large = words(kustomize.Room(ctx, c.head.Tree, overlay))
 	}
 	o.Before, o.After, o.Difference = before, after, manifest.Compare(before, after)
-	if o.Later, err = c.later(ctx, o); err != nil {
-		o.Err = err.Error()
-		return o
-	}
+	o.Later, err = c.later(ctx, o)
+	later := err
 	if names, err := knative.Services(after); err == nil {
 		o.Service = strings.Join(names, ", ")
 	}
 	if o.Warnings, err = knative.Pinned(before, after); err != nil {
 		o.Err, o.After = err.Error(), nil
 	}
+	if later != nil {
+		o.Warnings = append(o.Warnings, fmt.Sprintf("Not all that the next promotion changes can be shown, as the overlay does not render without the files that promotions write: %v", later))
+	}
 	return o
 }
 
 // later is what changes of an overlay without the files that runs write, where that is more than what it renders: the next promotion
-// brings it.
+// brings it. The error is why not all of that can be told.
 func (c comparison) later(ctx context.Context, o report.Overlay) (manifest.Difference, error) {
-	before, after := knative.WithoutOwn(ctx, c.base.Tree, o.Path), knative.WithoutOwn(ctx, c.head.Tree, o.Path)
+	had, _ := knative.Services(o.Before) // what cannot be read is said elsewhere
+	has, _ := knative.Services(o.After)
+	services := append(had, has...)
+	before, _ := knative.WithoutOwn(ctx, c.base.Tree, o.Path, services)
+	after, wrong := knative.WithoutOwn(ctx, c.head.Tree, o.Path, services)
 	switch {
 	case before == nil && after == nil:
-		return nil, nil
+		return nil, wrong
 	case before == nil:
 		before = o.Before
 	case after == nil:
@@ -176,7 +182,7 @@ func (c comparison) later(ctx context.Context, o report.Overlay) (manifest.Diffe
 	}
 	hidden, err := knative.Hides(knative.Change{Before: o.Before, After: o.After}, knative.Change{Before: before, After: after})
 	if err != nil || !hidden {
-		return nil, err
+		return nil, cmp.Or(err, wrong)
 	}
-	return manifest.Compare(before, after), nil
+	return manifest.Compare(before, after), wrong
 }
