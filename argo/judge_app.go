@@ -199,6 +199,14 @@ func Automated(app *v1alpha1.Application) bool {
 	return app.Spec.SyncPolicy != nil && app.Spec.SyncPolicy.Automated != nil
 }
 
+// SwitchedOff says that Argo CD has synced an Application by itself, as was tells, and does not any more; empty: it is not so.
+func (a App) SwitchedOff(was bool, app *v1alpha1.Application) string {
+	if !was || app == nil || Automated(app) {
+		return ""
+	}
+	return fmt.Sprintf("somebody has switched auto-sync of application %s off since the run began", a)
+}
+
 // Heals tells whether Argo CD undoes by itself what others make of an Application in the cluster.
 func Heals(app *v1alpha1.Application) bool {
 	return Automated(app) && app.Spec.SyncPolicy.Automated.SelfHeal

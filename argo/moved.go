@@ -45,8 +45,8 @@ func Moved(ctx context.Context, in Intent, app *v1alpha1.Application, live *serv
 	if !mayBeMoved(app) {
 		return Move{}, nil
 	}
-	if in.Automated && !in.Restores && !Automated(app) {
-		return Move{Service: fmt.Sprintf("somebody has switched auto-sync of application %s off since the run began", in.App)}, nil
+	if off := in.App.SwitchedOff(in.Automated, app); off != "" && !in.Restores {
+		return Move{Service: off}, nil
 	}
 	brought, err := broughtBack(ctx, in, app)
 	if err != nil {

@@ -55,18 +55,22 @@ func WithoutOwn(ctx context.Context, tree fs.FS, overlay string, services []stri
 }
 
 // HasRuns tells whether runs have written files of an overlay.
-func HasRuns(tree fs.FS, overlay string) bool { return len(ownFiles(tree, overlay)) > 0 }
+func HasRuns(tree fs.FS, overlay string) bool {
+	return slices.ContainsFunc(calledOwn(tree, overlay), func(name string) bool {
+		content, err := fs.ReadFile(tree, path.Join(overlay, name))
+		_, below := splitAbove(content)
+		return err == nil && bytes.HasPrefix(below, []byte(written))
+	})
+}
 
-// ownFiles are the files among the patches of an overlay that the tool has written.
-func ownFiles(tree fs.FS, overlay string) (names []string) {
+// calledOwn names the patches of an overlay that are called as the tool's own files are, whoever has written them.
+func calledOwn(tree fs.FS, overlay string) (names []string) {
 	listed, err := kustomize.Read(tree, overlay)
 	if err != nil {
 		return nil
 	}
 	for _, patch := range listed.Patches {
-		name := path.Clean(patch.Path)
-		content, err := fs.ReadFile(tree, path.Join(overlay, name))
-		if _, below := splitAbove(content); err == nil && strings.HasPrefix(name, ownPrefix) && bytes.HasPrefix(below, []byte(written)) {
+		if name := path.Clean(patch.Path); strings.HasPrefix(name, ownPrefix) {
 			names = append(names, name)
 		}
 	}
@@ -117,20 +121,13 @@ func withoutMisfits(ctx context.Context, tree fs.FS, overlay string) (files map[
 // defaultsFiles names the files of defaults that an overlay lists, whatever Service they are
 // of, that have nothing that the tool has not written. One that somebody has deleted is
 // among them.
-func defaultsFiles(tree fs.FS, overlay string) (names []string) {
-	listed, err := kustomize.Read(tree, overlay)
-	if err != nil {
-		return nil
-	}
-	for _, patch := range listed.Patches {
-		name := path.Clean(patch.Path)
-		if !strings.HasPrefix(name, ownPrefix) || !strings.HasSuffix(name, defaultsSuffix) {
-			continue
+func defaultsFiles(tree fs.FS, overlay string) []string {
+	return slices.DeleteFunc(calledOwn(tree, overlay), func(name string) bool {
+		if !strings.HasSuffix(name, defaultsSuffix) {
+			return true
 		}
 		content, err := fs.ReadFile(tree, path.Join(overlay, name))
-		if _, foreign := parseDefaults(name, content); errors.Is(err, fs.ErrNotExist) || err == nil && foreign == nil {
-			names = append(names, name)
-		}
-	}
-	return names
+		_, foreign := parseDefaults(name, content)
+		return !errors.Is(err, fs.ErrNotExist) && (err != nil || foreign != nil)
+	})
 }

@@ -60,9 +60,9 @@ func objects(n *yaml.Node) int {
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		value := resolve(n.Content[i+1])
 		switch key := n.Content[i].Value; {
-		case key == "<<" && value.Kind == yaml.MappingNode:
+		case key == mergeKey && value.Kind == yaml.MappingNode:
 			total += objects(value) - 1
-		case key == "<<" || key == "items" && value.Kind == yaml.SequenceNode:
+		case key == mergeKey || key == "items" && value.Kind == yaml.SequenceNode:
 			for _, item := range value.Content {
 				total += objects(item)
 			}

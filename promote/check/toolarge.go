@@ -20,44 +20,54 @@ const (
 func findTooLarge(f Facts) []found {
 	before := map[string]bool{}
 	for _, o := range objects(f.Before) {
-		before[titleInFull(o)] = tooLarge(f, o) != nil
+		_, before[titleInFull(o)] = excessOf(f, o)
 	}
 	var all []found
 	for _, o := range objects(f.result()) {
-		is := tooLarge(f, o)
-		if is == nil || before[titleInFull(o)] && !is["Sure"].(bool) {
-			continue
+		e, is := excessOf(f, o)
+		if is && (e.sure || !before[titleInFull(o)]) {
+			all = append(all, found{severity: errorIf(e.sure), at: f.inObject(o), values: values{
+				"Object": title(o), "Size": e.bytes >> 10, "Whole": e.whole, "Applied": e.applied, "Sure": e.sure,
+			}})
 		}
-		all = append(all, found{severity: errorIf(is["Sure"].(bool)), at: f.inObject(o), values: is})
 	}
 	return all
 }
 
-// tooLarge is what is too large of an object; nil: nothing.
-func tooLarge(f Facts, o unstructured.Unstructured) values {
+// An excess is what is too large of an object: all of it, or its annotations, with the one that holds the object where it is applied so.
+// It is not sure where an option of the Application may change that.
+type excess struct {
+	bytes                int
+	whole, applied, sure bool
+}
+
+// excessOf is that of an object; false: there is none.
+func excessOf(f Facts, o unstructured.Unstructured) (excess, bool) {
 	text, err := json.Marshal(o.Object)
 	if err != nil {
-		return nil
+		return excess{}, false
 	}
 	annotations := 0
 	for key, value := range o.GetAnnotations() {
 		annotations += len(key) + len(value)
 	}
-	app, applied := f.Setup.App, !annotated(&o, syncOptions, "ServerSideApply=true") && !annotated(&o, syncOptions, "Replace=true")
-	if app != nil {
-		applied = applied && !hasOption(app, "ServerSideApply=true") && !hasOption(app, "Replace=true")
-	}
-	is := values{"Object": title(o), "Size": len(text) >> 10, "Whole": true, "Applied": false, "Sure": true}
-	switch {
+	switch both := annotations + len(text); {
 	case len(text) > mostStored-roomForRuns:
-		return is
+		return excess{len(text), true, false, true}, true
 	case annotations > mostAnnotations-roomForRuns:
-		is["Size"], is["Whole"] = annotations>>10, false
-		return is
-	case applied && annotations+len(text) > mostAnnotations-roomForRuns:
-		is["Size"], is["Whole"], is["Applied"] = (annotations+len(text))>>10, false, true
-		is["Sure"] = app != nil || o.GroupVersionKind() == servingv1.SchemeGroupVersion.WithKind("Service")
-		return is
+		return excess{annotations, false, false, true}, true
+	case both > mostAnnotations-roomForRuns && writesLastApplied(f, o):
+		return excess{both, false, true, f.Setup.App != nil || o.GroupVersionKind() == servingv1.SchemeGroupVersion.WithKind("Service")}, true
 	}
-	return nil
+	return excess{}, false
+}
+
+// writesLastApplied tells whether Argo CD writes an object into an annotation of its own, as far as is known.
+func writesLastApplied(f Facts, o unstructured.Unstructured) bool {
+	for _, option := range []string{"ServerSideApply=true", "Replace=true"} {
+		if annotated(&o, syncOptions, option) || f.Setup.App != nil && hasOption(f.Setup.App, option) {
+			return false
+		}
+	}
+	return true
 }

@@ -99,11 +99,11 @@ func (r Reader) Automated(ctx context.Context, was bool, patience time.Duration)
 	if err != nil {
 		return fmt.Errorf("asking whether Argo CD still syncs: %w", err)
 	}
-	if seen.App == nil || argo.Automated(seen.App) {
-		return nil
-	}
 	app := r.Overlay.Target.App
-	return &OthersError{fmt.Sprintf("somebody has switched auto-sync of application %s off since the run began: to go on, switch it on again or sync %[1]s by hand, and start the run again", app)}
+	if off := app.SwitchedOff(was, seen.App); off != "" {
+		return &OthersError{fmt.Sprintf("%s: to go on, switch it on again or sync %s by hand, and start the run again", off, app)}
+	}
+	return nil
 }
 
 // Elsewhere is an [*Error] where somebody has given the traffic to another revision than

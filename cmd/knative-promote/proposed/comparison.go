@@ -150,16 +150,16 @@ func (c comparison) compare(ctx context.Context, overlay string) report.Overlay 
 		o.Large = words(kustomize.Room(ctx, c.head.Tree, overlay))
 	}
 	o.Before, o.After, o.Difference = before, after, manifest.Compare(before, after)
-	o.Later, err = c.later(ctx, o)
-	later := err
+	later, untold := c.later(ctx, o)
+	o.Later = later
 	if names, err := knative.Services(after); err == nil {
 		o.Service = strings.Join(names, ", ")
 	}
 	if o.Warnings, err = knative.Pinned(before, after); err != nil {
 		o.Err, o.After = err.Error(), nil
 	}
-	if later != nil {
-		o.Warnings = append(o.Warnings, fmt.Sprintf("Not all that the next promotion changes can be shown, as the overlay does not render without the files that promotions write: %v", later))
+	if untold != nil {
+		o.Warnings = append(o.Warnings, fmt.Sprintf("Not all that the next promotion changes can be shown, as the overlay does not render without the files that promotions write: %v", untold))
 	}
 	return o
 }
