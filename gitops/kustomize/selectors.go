@@ -107,9 +107,9 @@ func (d *differing) values(file string, n *yaml.Node) {
 	if reference := at(n, "reference"); reference != nil && reference.Kind == yaml.ScalarNode {
 		d.volume(file, reference.Value)
 	}
-	if strings.HasSuffix(text(n, "path"), "/reference") { // an operation of a patch
-		if value := at(n, "value"); value != nil {
-			d.volume(file, value.Value)
+	if strings.HasSuffix(text(n, "path"), "/reference") { // an operation of a patch; one that moves or copies gives it any image
+		if op := text(n, "op"); at(n, "value") != nil || op == "move" || op == "copy" {
+			d.volume(file, text(n, "value"))
 		}
 	}
 	for _, child := range n.Content {
