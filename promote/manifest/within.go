@@ -47,11 +47,15 @@ func (o Object) among(other Object) bool {
 	return !slices.ContainsFunc(o.Fields, func(f Field) bool { return !slices.Contains(other.Fields, f) })
 }
 
-// lines are those of the hunks, but for the namespace's.
+// lines are those of the hunks, but for the namespace's: of another field of that name those that change stay, as of a subject.
 func (o Object) lines() (lines []Line) {
 	for _, h := range o.Hunks {
+		top := ""
 		for _, line := range h.Lines {
-			if !strings.HasPrefix(line.Text, "  namespace: ") {
+			if !strings.HasPrefix(line.Text, " ") && !strings.HasPrefix(line.Text, "-") {
+				top = line.Text
+			}
+			if !strings.HasPrefix(line.Text, "  namespace: ") || line.Sign != Both && top != "metadata:" {
 				lines = append(lines, line)
 			}
 		}

@@ -56,6 +56,10 @@ func TestWithinTheSameObject(t *testing.T) {
 	three, none := "spec:\n  replicas: 3\n", "spec:\n  replicas: 0\n"
 	two, zeros := "spec: {a: {n: 3}, b: {n: 3}}\n", "spec: {a: {n: 0}, b: {n: 0}}\n"
 	long := strings.Repeat("x", 300)
+	subject := func(name, namespace string) string {
+		return "subjects:\n- name: " + name + "\n  namespace: " + namespace + "\n"
+	}
+	subjects := func(before, after string) [2]string { return of("Binding", "name: b", before, after) }
 	scaled := of("Deployment", "name: b", three, none)
 	still := of("Deployment", "name: b", three, three)
 	in := of("Deployment", "name: b, namespace: qa", three, none)
@@ -80,6 +84,8 @@ func TestWithinTheSameObject(t *testing.T) {
 		"values in another order":      {compared(of("A", "name: b", "x: [{a: 1}]\n", "x: [{a: 1}, {b: 2}]\n")), compared(of("A", "name: b", "x: [{c: 1}]\n", "x: [{c: 1}, {b: 2}]\n")), false},
 		"a long list with other order": {compared(of("A", "name: b", "x: 1\n", "x: 1\ny: ["+long+", {n: a, v: 1}, {n: b, v: 2}]\n")), compared(of("A", "name: b", "x: 1\n", "x: 1\ny: ["+long+", {n: a, v: 2}, {n: b, v: 1}]\n")), false},
 		"added with other values":      {compared([2]string{"", object("A", "name: b", "y: [{n: a, v: 1}, {n: b, v: 2}]\n")}), compared([2]string{"", object("A", "name: b", "y: [{n: a, v: 2}, {n: b, v: 1}]\n")}), false},
+		"the namespace of a subject":   {compared(subjects(subject("a", "x"), subject("b", "evil"))), compared(subjects(subject("a", "y"), subject("b", "y"))), false},
+		"a subject of one that comes":  {compared([2]string{"", subjects("", subject("b", "evil"))[1]}), compared([2]string{"", subjects("", subject("b", "y"))[1]}), false},
 		"where the user has more":      {compared(scaled), compared(of("Deployment", "name: b", three+"x: 1\n", none+"x: 1\n")), true},
 	} {
 		if got := c.part.Within([]manifest.Difference{c.user}); got != c.want {
