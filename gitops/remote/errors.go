@@ -33,15 +33,8 @@ var (
 // remarksLimit bounds what is kept of what a server says beside its answer, in bytes.
 const remarksLimit = 1600
 
-// redact is oneline.Brief for text that may repeat what we sent.
-func (r *Remote) redact(text string) string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, token := range r.tokens {
-		text = strings.ReplaceAll(text, token, "***")
-	}
-	return oneline.Brief(text)
-}
+// brief is oneline.Brief for text that may repeat what we sent.
+func (r *Remote) brief(text string) string { return oneline.Brief(r.sent.Hide(text)) }
 
 // explain turns an error of go-git into one for the user: with the address,
 // without anything that the server could have smuggled into it.
@@ -51,9 +44,9 @@ func (r *Remote) explain(doing string, err error, said *remarks) error {
 	}
 	where := doing + " " + oneline.Brief(r.address)
 	if refused, ok := errors.AsType[*refusal](err); ok {
-		return &refusal{where, r.redact(refused.reason + said.because())}
+		return &refusal{where, r.brief(refused.reason + said.because())}
 	}
-	text, kind := r.redact(err.Error()+said.because()), kindOf(err)
+	text, kind := r.brief(err.Error()+said.because()), kindOf(err)
 	_, before := errors.AsType[*doubtfulRefusal](err)
 	switch {
 	case errors.Is(err, transport.ErrEmptyRemoteRepository):

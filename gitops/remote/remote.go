@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,6 +18,7 @@ import (
 	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
 
 	"github.com/acme/knative-promote/internal/oneline"
+	"github.com/acme/knative-promote/internal/redact"
 )
 
 // Config says where the infra repository is and how to get in.
@@ -62,10 +62,10 @@ type Remote struct {
 	patience  time.Duration // with a server that was there before
 	answered  atomic.Bool   // it has answered a read
 	pushed    atomic.Bool   // it has taken a push
+	sent      redact.Secrets
 
 	mu       sync.Mutex
 	endpoint transport.Endpoint // moves along with a redirect
-	tokens   []string           // that were sent
 }
 
 // New checks the address and the credentials, without network access. Of
@@ -106,11 +106,7 @@ func New(r Config, needed func(reference string) bool) (*Remote, error) {
 
 // bearer is how a token is sent; it is kept out of what is said from then on.
 func (r *Remote) bearer(token string) transport.AuthMethod {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !slices.Contains(r.tokens, token) {
-		r.tokens = append(r.tokens, token)
-	}
+	r.sent.Add(token)
 	return &githttp.BasicAuth{Username: "x-access-token", Password: token}
 }
 

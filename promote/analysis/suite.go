@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/acme/knative-promote/internal/redact"
 	"github.com/acme/knative-promote/promote/analysis/template"
 )
 
@@ -221,7 +222,7 @@ func (a Analysis) Metrics() ([]template.Metric, error) {
 }
 
 // metric is one of them, with what may not be shown of it.
-func (a Analysis) metric(index int) (template.Metric, template.Secrets, error) {
+func (a Analysis) metric(index int) (template.Metric, *redact.Secrets, error) {
 	values := a.values()
 	metrics, secrets, wrong := a.merged.Resolve(values)
 	if len(wrong) > 0 {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/acme/knative-promote/internal/redact"
 	"github.com/acme/knative-promote/promote/analysis/template"
 )
 
@@ -49,7 +50,7 @@ func (p Prometheus) misuses(m template.Prometheus) []error {
 
 // cannot says of a metric that there is no source for it, or that it asks of one
 // what that refuses.
-func (s Sources) cannot(m template.Metric, secrets template.Secrets) []error {
+func (s Sources) cannot(m template.Metric, secrets *redact.Secrets) []error {
 	if m.Prometheus == nil {
 		return nil
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-github/v60/github"
 
 	"github.com/acme/knative-promote/internal/httpx"
+	"github.com/acme/knative-promote/internal/redact"
 )
 
 // DefaultAPIURL is the API of github.com.
@@ -40,7 +41,7 @@ type Config struct {
 type Client struct {
 	api         *github.Client
 	owner, name string
-	token       string
+	secrets     *redact.Secrets
 
 	mu    sync.Mutex
 	login string // who the token belongs to, once known
@@ -71,7 +72,7 @@ func New(config Config) (*Client, error) {
 	})
 	api.BaseURL = base
 	api.UserAgent = "knative-promote"
-	return &Client{api: api, owner: owner, name: name, token: config.Token}, nil
+	return &Client{api: api, owner: owner, name: name, secrets: redact.Of(config.Token)}, nil
 }
 
 // pathPart reports whether name stands for itself in the path of an address.

@@ -87,5 +87,5 @@ func words(refusal *github.ErrorResponse, permission string) string {
 
 // cleaned makes foreign text one bounded line without the token.
 func cleaned(c *Client, text string) string {
-	return oneline.Of(strings.ReplaceAll(text, c.token, "***"), maxMessage)
+	return oneline.Of(c.secrets.Hide(text), maxMessage)
 }

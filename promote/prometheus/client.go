@@ -15,11 +15,11 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/acme/knative-promote/internal/httpx"
 	"github.com/acme/knative-promote/internal/oneline"
+	"github.com/acme/knative-promote/internal/redact"
 )
 
 // A Client asks one Prometheus. It is safe for concurrent use.
@@ -28,7 +28,7 @@ type Client struct {
 	header    http.Header
 	transport http.RoundTripper
 	timeout   time.Duration
-	secrets   *strings.Replacer // from what no error may show to ***
+	secrets   *redact.Secrets // that no error may show
 }
 
 // New checks the configuration. It asks nothing yet.
@@ -111,5 +111,5 @@ func (c *Client) address() string { return c.base.Scheme + "://" + c.base.Host +
 // as long as an answer: the query, which Prometheus repeats, can hold secrets that
 // only the caller knows, and who hides what is cut already finds half a secret.
 func (c *Client) clean(err error) error {
-	return errors.New(oneline.Of(c.secrets.Replace(err.Error()), maxBody))
+	return errors.New(oneline.Of(c.secrets.Hide(err.Error()), maxBody))
 }

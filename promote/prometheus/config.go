@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/internal/httpx"
+	"github.com/acme/knative-promote/internal/redact"
 )
 
 // Limit is the longest that a call takes, unless a Config says otherwise.
@@ -81,11 +82,11 @@ const shortest = 6
 
 // secrets masks the values of headers and of the address's query, and the
 // password, in what Prometheus says.
-func secrets(base *url.URL, header http.Header) *strings.Replacer {
-	var pairs []string
+func secrets(base *url.URL, header http.Header) *redact.Secrets {
+	secrets := &redact.Secrets{}
 	mask := func(value string) {
 		if len(value) >= shortest {
-			pairs = append(pairs, value, "***")
+			secrets.Add(value)
 		}
 	}
 	for name, values := range header {
@@ -107,7 +108,7 @@ func secrets(base *url.URL, header http.Header) *strings.Replacer {
 			mask(value)
 		}
 	}
-	return strings.NewReplacer(pairs...)
+	return secrets
 }
 
 // A statusError is an answer whose status is not 200.

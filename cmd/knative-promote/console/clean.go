@@ -1,11 +1,7 @@
 package console
 
 import (
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
-	"net/url"
-	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -56,57 +52,4 @@ func disarm(line string) string {
 		line = `\` + line
 	}
 	return line
-}
-
-// secretForms are the texts that give a secret away: itself, each line of
-// it, its escaped forms, and what every base64 text that holds it contains.
-// Texts of less than four bytes are left out: hiding them would ruin the log.
-func secretForms(secrets []string) []string {
-	var forms []string
-	for _, secret := range secrets {
-		forms = append(forms, secret, strings.TrimSpace(secret))
-		for line := range strings.Lines(secret) {
-			if line = strings.TrimSpace(line); line == "" || strings.HasPrefix(line, "-----") {
-				continue
-			}
-			forms = append(forms, line, url.QueryEscape(line), url.PathEscape(line), url.UserPassword("", line).String()[1:])
-			forms = append(forms, jsonForm(line))
-			forms = append(forms, base64Forms(line)...)
-		}
-	}
-	slices.Sort(forms)
-	return slices.DeleteFunc(slices.Compact(forms), func(form string) bool { return len(form) < 4 })
-}
-
-func jsonForm(text string) string {
-	quoted, err := json.Marshal(text)
-	if err != nil {
-		return text
-	}
-	return strings.Trim(string(quoted), `"`)
-}
-
-// base64Forms are the parts that depend on the secret alone of the base64
-// text of anything that holds it, such as user:secret: one for each of the
-// three places where it can start within four digits.
-func base64Forms(secret string) []string {
-	var forms []string
-	for shift := range 3 {
-		bytes := append(make([]byte, shift), secret...)
-		whole := len(bytes) / 3 * 3
-		for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
-			text := encoding.EncodeToString(bytes[:whole])
-			if shift > 0 && text != "" {
-				text = text[4:]
-			}
-			if len(text) >= 8 {
-				forms = append(forms, text)
-			}
-		}
-	}
-	return forms
-}
-
-func longestFirst(texts []string) {
-	slices.SortFunc(texts, func(a, b string) int { return len(b) - len(a) })
 }

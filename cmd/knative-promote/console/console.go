@@ -7,11 +7,12 @@ package console
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 
 	"github.com/sethvargo/go-githubactions"
+
+	"github.com/acme/knative-promote/internal/redact"
 )
 
 // A Console is where the program speaks: to the GitHub Actions runner in its
@@ -27,12 +28,12 @@ type Console struct {
 	commands  *githubactions.Action // nothing else writes workflow commands
 	output    string                // file of the step's outputs
 	summary   string                // file of the step's summary
+	secrets   redact.Secrets
 
-	mu      sync.Mutex
-	group   bool     // a group is open
-	secrets []string // longest first
-	start   int64    // of our part of the summary, in bytes
-	begun   bool     // our part of the summary is begun
+	mu    sync.Mutex
+	group bool  // a group is open
+	start int64 // of our part of the summary, in bytes
+	begun bool  // our part of the summary is begun
 }
 
 // New speaks the runner's protocol where the environment is an Actions
@@ -69,32 +70,16 @@ func (c *Console) OnActions() bool { return c.onActions }
 func (c *Console) Hide(secrets ...string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, form := range secretForms(secrets) {
-		if slices.Contains(c.secrets, form) {
-			continue
-		}
-		c.secrets = append(c.secrets, form)
+	for _, form := range c.secrets.Add(secrets...) {
 		if c.onActions {
 			c.commands.AddMask(form)
 		}
 	}
-	longestFirst(c.secrets)
 }
 
 // Redact is the text with every secret replaced, for what leaves the program
 // on another way: outputs, comments, files.
-func (c *Console) Redact(text string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.redact(text)
-}
-
-func (c *Console) redact(text string) string {
-	for _, secret := range c.secrets {
-		text = strings.ReplaceAll(text, secret, "***")
-	}
-	return text
-}
+func (c *Console) Redact(text string) string { return c.secrets.Hide(text) }
 
 // Group opens a group of lines, which ends the one before.
 func (c *Console) Group(title string) {
@@ -102,7 +87,7 @@ func (c *Console) Group(title string) {
 	defer c.mu.Unlock()
 	c.endGroup()
 	c.group = true
-	title = OneLine(c.redact(title))
+	title = OneLine(c.Redact(title))
 	if c.onActions {
 		c.commands.Group(title)
 		return
@@ -139,7 +124,7 @@ func (c *Console) Debugf(format string, args ...any) {
 	switch {
 	case !c.debug:
 	case c.onActions:
-		c.commands.Debugf("%s", printable(c.redact(text)))
+		c.commands.Debugf("%s", printable(c.Redact(text)))
 	default:
 		c.lines(c.err, "debug: "+text)
 	}
@@ -150,7 +135,7 @@ func (c *Console) lines(to io.Writer, text string) {
 	if c.group && !c.onActions {
 		indent = "  "
 	}
-	for line := range strings.SplitSeq(strings.TrimSuffix(printable(c.redact(text)), "\n"), "\n") {
+	for line := range strings.SplitSeq(strings.TrimSuffix(printable(c.Redact(text)), "\n"), "\n") {
 		fmt.Fprintln(to, strings.TrimRight(indent+disarm(line), " "))
 	}
 }
@@ -179,15 +164,15 @@ func (c *Console) note(level string, n Note) {
 	}
 	fields := map[string]string{}
 	if n.Title != "" {
-		fields["title"] = OneLine(c.redact(n.Title))
+		fields["title"] = OneLine(c.Redact(n.Title))
 	}
 	if n.File != "" {
-		fields["file"] = OneLine(c.redact(n.File))
+		fields["file"] = OneLine(c.Redact(n.File))
 		if n.Line > 0 {
 			fields["line"] = fmt.Sprint(n.Line)
 		}
 	}
-	text, action := printable(c.redact(n.Text)), c.commands.WithFieldsMap(fields)
+	text, action := printable(c.Redact(n.Text)), c.commands.WithFieldsMap(fields)
 	if level == "error" {
 		action.Errorf("%s", text)
 		return

@@ -83,7 +83,7 @@ func (c *Console) Summarize(markdown string) error {
 		}
 		c.begun = true
 	}
-	markdown = c.redact(markdown) + "\n"
+	markdown = c.Redact(markdown) + "\n"
 	if c.start+int64(len(markdown)) > SummaryLimit {
 		return fmt.Errorf("job summary: %d bytes are too many", c.start+int64(len(markdown)))
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/internal/oneline"
+	"github.com/acme/knative-promote/internal/redact"
 	"github.com/acme/knative-promote/promote/analysis/condition"
 )
 
@@ -52,9 +53,9 @@ const (
 // Resolve gives the declared arguments their values, and says everything that is
 // wrong with the metrics then. No error contains a secret; the secrets that the
 // metrics contain are there to be hidden in what is said of them.
-func (m Merged) Resolve(v Values) ([]Metric, Secrets, []error) {
+func (m Merged) Resolve(v Values) ([]Metric, *redact.Secrets, []error) {
 	values, wrong := m.given(v)
-	secrets := Secrets(slices.Sorted(maps.Values(values.secret)))
+	secrets := redact.Of(slices.Collect(maps.Values(values.secret))...)
 	var metrics []Metric
 	for _, written := range m.metrics {
 		resolved, errs := m.resolve(written, values, v.Prometheus)

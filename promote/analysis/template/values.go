@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -159,20 +158,4 @@ func substitute(m metric, values map[string]string) (resolved metric, unknown []
 		return metric{}, nil, fmt.Errorf("the value of an argument does not fit where it is used: %w", wrongType(err))
 	}
 	return resolved, nil, nil
-}
-
-// Secrets are texts that nobody may see.
-type Secrets []string
-
-// Hide is the text without the secrets, however they may be written in it.
-func (s Secrets) Hide(text string) string {
-	for _, secret := range slices.Backward(slices.SortedFunc(slices.Values(s), func(a, b string) int { return len(a) - len(b) })) {
-		quoted := strconv.Quote(secret)
-		for _, form := range []string{secret, quoted[1 : len(quoted)-1], url.QueryEscape(secret), url.PathEscape(secret)} {
-			if form != "" {
-				text = strings.ReplaceAll(text, form, "***")
-			}
-		}
-	}
-	return text
 }
