@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/acme/knative-promote/cmd/knative-promote/exit"
 	"github.com/acme/knative-promote/cmd/knative-promote/forges"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/cmd/knative-promote/manifests"
@@ -32,6 +35,31 @@ func commandTable() []command {
 		{inputs.Prepare, "make what a pull request changes of a template a candidate at 0 %, in a commit on its own branch", proposed.Prepare},
 		{inputs.History, "list the promotions", looks(listHistory)},
 	}
+}
+
+// usageText is what --help prints.
+func usageText() string {
+	var b strings.Builder
+	b.WriteString(`knative-promote promotes a Knative Service through the Git repository that Argo CD syncs.
+
+Usage:
+  knative-promote [COMMAND] [flags]
+
+Commands:
+`)
+	for _, c := range commandTable() {
+		fmt.Fprintf(&b, "  %-11s%s\n", c.Name, c.Usage)
+	}
+	b.WriteString(`
+Every flag --NAME is also read from the environment as INPUT_NAME, with _ for -.
+Secrets are read from there alone.
+`)
+	b.WriteString(inputs.Usage())
+	b.WriteString("\nOther flags:\n  --help\n  --version\n\nExit codes:\n")
+	for _, e := range exit.Table() {
+		fmt.Fprintf(&b, "  %-3d%s: %s\n", e.Code, e.Name, e.Meaning)
+	}
+	return b.String()
 }
 
 // execute does what the settings ask for and says how it ended. The result is
