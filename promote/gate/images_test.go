@@ -3,6 +3,7 @@ package gate
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -29,13 +30,62 @@ type image struct {
 	down     int           // seconds in which all fail, at some time in the middle of the promotion
 	lag      time.Duration // how long each answer takes
 	leak     time.Duration // each answer takes so much longer than the one before
+	weather  weather
+}
+
+// Weather is how requests go wrong together: in some seconds many, in the others none.
+type weather struct {
+	mean   float64 // of all requests
+	length int     // seconds of a burst; 0: each second has a share of its own, spread as widely as rho says
+	within float64 // the share of the requests in a burst
+	rho    float64
+	slow   bool // they are slow, and do not fail
+	shared bool // both revisions have it at once
+}
+
+// begins is the chance that a second begins a burst in which no other one is under way.
+func (w weather) begins() float64 {
+	inBursts := w.mean / w.within
+	return inBursts / (1 - inBursts) / float64(w.length)
 }
 
 // A revision runs an image.
 type revision struct {
 	image
-	answered int // requests since it was made
-	now      int // in this second
+	answered int     // requests since it was made
+	now      int     // in this second
+	left     int     // seconds of a burst
+	spoilt   float64 // the share of its requests that goes wrong in this second
+}
+
+// next is what the weather is in the second that begins.
+func (r *revision) next(random *rand.Rand) {
+	w := r.weather
+	switch {
+	case w.mean == 0:
+	case w.length == 0:
+		r.spoilt = beta(random, w.mean*(1/w.rho-1), (1-w.mean)*(1/w.rho-1))
+	case r.left > 0:
+		r.left--
+	case random.Float64() < w.begins():
+		r.left = w.length
+	}
+	if w.length > 0 {
+		r.spoilt = 0
+		if r.left > 0 {
+			r.spoilt = w.within
+		}
+	}
+}
+
+// beta is a number of the beta distribution, by Jöhnk's method.
+func beta(random *rand.Rand, a, b float64) float64 {
+	for {
+		x, y := math.Pow(random.Float64(), 1/a), math.Pow(random.Float64(), 1/b)
+		if x+y <= 1 && x+y > 0 {
+			return x / (x + y)
+		}
+	}
 }
 
 // A world is one simulated promotion. Users ask the Service, and the run asks as
@@ -86,6 +136,10 @@ func (w *world) read() {
 // second lets one pass in which the candidate has so many percent of the traffic.
 func (w *world) second(percent int) {
 	w.candidate.now, w.old.now = 0, 0
+	w.candidate.next(w.random)
+	if w.old.next(w.random); w.candidate.weather.shared {
+		w.old.spoilt = w.candidate.spoilt
+	}
 	for tick := range ticks {
 		for range w.due(w.users, tick) {
 			w.userAsks(percent)
@@ -138,6 +192,10 @@ func (w *world) ask(r *revision, count *slo.Counts) bool {
 	took := r.lag + time.Duration(r.answered)*r.leak
 	r.answered, r.now = r.answered+1, r.now+1
 	failed := w.random.Float64() < r.fails || r.overload > 0 && r.now > r.overload || w.clock >= w.down && w.clock < w.down+r.down
+	spoilt := r.spoilt > 0 && w.random.Float64() < r.spoilt
+	if failed = failed || spoilt && !r.weather.slow; spoilt && r.weather.slow {
+		took = 2 * tooSlow
+	}
 	count.Requests++
 	if failed {
 		count.Failed++
@@ -175,7 +233,7 @@ func (w *world) counter(percent int, late time.Duration) func(context.Context) (
 // promote has every step judged as a run does it.
 func (w *world) promote(ctx context.Context, steps []Step) (last end) {
 	objective := slo.Default()
-	if w.candidate.lag+w.candidate.leak > 0 {
+	if w.candidate.lag+w.candidate.leak > 0 || w.candidate.weather.slow {
 		objective.Latency, objective.Fast = tooSlow, 99
 	}
 	var late time.Duration
@@ -187,7 +245,7 @@ func (w *world) promote(ctx context.Context, steps []Step) (last end) {
 	for _, step := range steps {
 		m := measurement{
 			objective: objective, count: w.counter(step.Percent, late), bake: step.Bake, wait: 5 * time.Minute,
-			seen: seen, say: func(string, ...any) {}, late: late,
+			seen: seen, say: func(string, ...any) {}, late: late, each: w.byLoad,
 		}
 		_, err := m.judge(ctx, fmt.Sprintf("%d %%", step.Percent))
 		seen = m.seen

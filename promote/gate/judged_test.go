@@ -42,7 +42,7 @@ func scenes() []scene {
 	const alarm = 0.001 // of good ones may be caught
 	short := []Step{{Percent: 10, Bake: 30 * time.Second}, {Percent: 50, Bake: 30 * time.Second}, {Percent: 100}}
 	long := []Step{{Percent: 10, Bake: 5 * time.Minute}, {Percent: 50, Bake: 5 * time.Minute}, {Percent: 100}}
-	usual, down, shortly := image{fails: 0.002}, image{down: 5}, image{down: 2}
+	usual, down, shortly, moment := image{fails: 0.002}, image{down: 5}, image{down: 2}, image{down: 1}
 	least := []trial{
 		{"fails 2 %", image{fails: .02}, usual, false, .05, .5},
 		{"fails 5 %", image{fails: .05}, usual, false, 0, .95},
@@ -65,15 +65,43 @@ func scenes() []scene {
 		{"as the old one: 2 s down", shortly, shortly, true, 0, alarm},
 		{"as the old one: 5 s down", down, down, true, 0, alarm},
 	})
+	load := slices.Concat(all, []trial{
+		{"1 s down", moment, image{}, true, 0, alarm},
+		{"5 s down", down, image{}, false, 0, 1},
+		{"as the old one: 1 s down", moment, moment, true, 0, alarm},
+		{"as the old one: 2 s down", shortly, shortly, true, 0, .01},
+		{"as the old one: 5 s down", down, down, true, 0, 1},
+	}, storms(.015, alarm))
+	all = slices.Concat(all, []trial{{"as the old one: 5 s down", down, down, true, 0, alarm}}, storms(.25, .25))
+	apart = append(apart, storms(.25, .25)...)
 	return []scene{
-		{"`load: / 10/s`, `steps: 10@30s,50@30s,100`, 20 requests of users a second:", 20, 10, 0, append([]Step{{}}, short...), all, true},
-		{"The requests of users counted, 20 a second, `steps: 10@30s,50@30s,100`:", 20, 0, 0, short, append(slices.Clone(all), trial{"as the old one: 5 s down", down, down, true, 0, alarm}), true},
+		{"`load: / 10/s`, `steps: 10@30s,50@30s,100`, 20 requests of users a second:", 20, 10, 0, append([]Step{{}}, short...), load, true},
+		{"The requests of users counted, 20 a second, `steps: 10@30s,50@30s,100`:", 20, 0, 0, short, all, true},
 		{"The same, counted by pods that are scraped one after the other, `from=knative scrape=5s`:", 20, 0, 5, short, apart, true},
 		{"The same with `scrape=15s`:", 20, 0, 15, short, apart, true},
 		{"The same with `scrape=1m`, as without `scrape`:", 20, 0, 60, short, apart, true},
 		{"The requests of users counted, 10 a second, `steps: 10@5m,50@5m,100`:", 10, 0, 0, long, least, false},
 		{"`load: / 1/s`, `steps: 10@10m`, one request of users a second:", 1, 1, 0, []Step{{Percent: 10, Bake: 10 * time.Minute}}, few, false},
 	}
+}
+
+// storms are images that keep the limit, of which what goes wrong goes wrong together. So many may be caught of those
+// that have such weather each for itself, and of those that have it at once with the old one.
+func storms(alone, shared float64) (all []trial) {
+	for _, kind := range []struct {
+		name string
+		weather
+	}{
+		{"fails 0.5 % in bursts of 2 s", weather{mean: .005, length: 2, within: .5}},
+		{"0.5 % slow in stalls of 2 s", weather{mean: .005, length: 2, within: .8, slow: true}},
+		{"fails 1 % unevenly", weather{mean: .01, rho: .2}},
+	} {
+		own := image{weather: kind.weather}
+		kind.shared = true
+		same := image{weather: kind.weather}
+		all = append(all, trial{kind.name + ", as the old one at other times", own, own, true, 0, alone}, trial{kind.name + ", with the old one", same, same, true, 0, shared})
+	}
+	return all
 }
 
 // TestJudgedImages simulates promotions of bad and good images, judged with the

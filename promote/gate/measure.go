@@ -54,6 +54,8 @@ type measurement struct {
 	// late is how much later than another request one may be counted. 0: the
 	// counts are of one moment.
 	late time.Duration
+	// each says that a look counts all that has come by then, so that what comes between two looks is known.
+	each bool
 }
 
 // stale is that nobody knows what has come since the counts beside it, which stand: what has failed has failed.
@@ -80,7 +82,7 @@ func (m *measurement) judge(ctx context.Context, step string) (string, error) {
 	began, before := time.Now(), m.seen
 	said := began
 	var looked, kept time.Time // the last look that counted, and since when the objective is kept
-	l := beginSamples(step, m.late)
+	l := m.beginSamples(step)
 	if m.late > 0 { // what came before the step; if it cannot be told, it counts as the step's
 		_, _ = m.sample(ctx, l)
 	}

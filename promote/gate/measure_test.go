@@ -89,3 +89,24 @@ func TestMeasurementRemembersTheStepsBefore(t *testing.T) {
 		}
 	})
 }
+
+// TestMeasurementOfTroubleOfTwoSeconds has all requests of two seconds fail: where what comes between two looks is known, that is
+// too little to say, and else too much.
+func TestMeasurementOfTroubleOfTwoSeconds(t *testing.T) {
+	t.Parallel()
+	for _, each := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			m := measurement{
+				objective: slo.Default(), bake: time.Minute, wait: time.Minute, each: each, say: func(string, ...any) {},
+				count: func(context.Context) (counts, error) {
+					passed := int(time.Since(began).Seconds())
+					return counts{candidate: slo.Counts{Requests: 10 * passed, Failed: 10 * min(max(passed-20, 0), 2)}}, nil
+				},
+			}
+			if _, err := m.judge(t.Context(), "10 %"); err == nil || inconclusive(err) != each {
+				t.Errorf("each %t: %v", each, err)
+			}
+		})
+	}
+}

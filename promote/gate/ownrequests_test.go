@@ -126,3 +126,16 @@ func TestSLOGateAsksWhileTheStepBakes(t *testing.T) {
 		t.Errorf("error %v, want one that is inconclusive, as the run's timeout has cut it off", err)
 	}
 }
+
+// TestOwnRequestsAreKnownBySeconds tells the run's own requests, which end when it looks, from those that a Prometheus has counted.
+func TestOwnRequestsAreKnownBySeconds(t *testing.T) {
+	t.Parallel()
+	at := Ask{Tag: "candidate", Step: Step{Percent: 10}, Observed: argo.Observed{Service: service(t)}}
+	for from, each := range map[slo.Source]bool{slo.Load: true, slo.Kourier: false} {
+		s := Settings{Load: requests.Load{Path: "/", Rate: 1}, SLO: slo.Objective{Success: 99, Requests: 1, From: from}}
+		var m measurement
+		if _, err := s.counting(&m, at); m.each != each || (err == nil) != each {
+			t.Errorf("from=%s: by seconds %t, error %v", from, m.each, err)
+		}
+	}
+}

@@ -17,6 +17,13 @@
 // p is not known, the stake is spread over 200 values, evenly in log p
 // (Robbins' method of mixtures).
 //
+// Requests fail together: one trouble of a second takes all that come in it. Where it
+// is known what came in each second, the bet is on its share x of bad requests, and
+// multiplies with x p/l + (1-x)(1-p)/(1-l): as if each request had an equal part of the
+// stake. That is fair whatever depends on what within the second, as it asks no more than
+// that the share expected of the next second is within the limit (Waudby-Smith and
+// Ramdas). Of a second with one request it is the bet above.
+//
 // The bet against the old revision is that the candidate's odds of a bad
 // request are t > 1 times the old one's. If both were alike, each of their bad
 // requests would be the candidate's with the chance r, its share of the
@@ -26,6 +33,11 @@
 // candidate that had less before. Bad requests are drawn from the requests
 // without being put back, which by Hoeffding (1963, theorem 4) can only make
 // such a bet smaller on average.
+//
+// A trouble that hits both takes each request of both alike, and the draw is fair. One
+// that hits a single revision is none, so whether the candidate is worse within the limit is
+// asked of seconds, where these are known: with the share y of the bad requests that are
+// its own the bet multiplies with (1+(t-1)y) / (1+(t-1)r).
 //
 // At a look within a period r is the share by then. It is not fixed beforehand,
 // so Ville's inequality does not cover the looks between the ends of periods.
@@ -60,7 +72,10 @@
 // requests these are many, as 50 of which 2 % fail have no failure, or a single
 // one, in 3 of 4 cases.
 //
-// It takes requests for independent of each other. An outage of the way between
+// It takes seconds for independent of each other; where they are not known, as of what a
+// Prometheus has scraped, requests. Failures that come in clusters of several seconds, or of
+// any length where only requests are known, break the limit more often than that by chance:
+// the tables of docs/gates.md show how often. An outage of the way between
 // the one who asks and the candidate is not told from one of the candidate,
 // unless the old revision is asked on the same way.
 //

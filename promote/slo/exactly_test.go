@@ -24,6 +24,61 @@ func TestFalseAlarmExactly(t *testing.T) {
 	}
 }
 
+// TestOneCauseExactly has all requests of a second fail together, in as many seconds as the limit permits. Judged as a cause each they
+// hardly ever count as broken, and as a request each often.
+func TestOneCauseExactly(t *testing.T) {
+	t.Parallel()
+	const seconds, rate = 600, 10
+	o := Default()
+	broken := func(seconds, bad int) bool {
+		p := Period{Candidate: Counts{Requests: rate * seconds, Failed: rate * bad}, Seconds: []Second{}}
+		for i := range seconds {
+			one := Counts{Requests: rate}
+			if i < bad {
+				one.Failed = rate
+			}
+			p.Seconds = append(p.Seconds, Second{Candidate: one})
+		}
+		return o.Judge([]Period{p}, false).State == Broken
+	}
+	inRequests := func(seconds, bad int) bool {
+		return o.Judge([]Period{{Candidate: Counts{Requests: rate * seconds, Failed: rate * bad}}}, false).State == Broken
+	}
+	alarm, before := ever(broken, 0.01, seconds), ever(inRequests, 0.01, seconds)
+	t.Logf("all requests fail in 1 %% of %d seconds: broken in %.4f %%, and judged by each request in %.1f %%", seconds, alarm*100, before*100)
+	if alarm > 0.0005 || alarm < 0.00001 || before < 0.1 {
+		t.Errorf("broken with the chance %g, expected 0.0005 at most, and not nothing; by each request %g", alarm, before)
+	}
+}
+
+// TestWhoseExactly has trouble of a second that hits one of both revisions, by a fair chance. Judged as a cause each the candidate is
+// hardly ever called worse, and as a request each often.
+func TestWhoseExactly(t *testing.T) {
+	t.Parallel()
+	const rate, bar = 10, 2000
+	q := Default().questions()[0]
+	worse := func(compare func(Period) []observation) func(troubles, candidates int) bool {
+		return func(troubles, candidates int) bool {
+			p := Period{Candidate: Counts{rate * troubles, rate * candidates, 0}, Old: &Counts{rate * troubles, rate * (troubles - candidates), 0}}
+			for i := range troubles {
+				one := Second{Candidate: Counts{Requests: rate}, Old: Counts{Requests: rate}}
+				if i < candidates {
+					one.Candidate.Failed = rate
+				} else {
+					one.Old.Failed = rate
+				}
+				p.Seconds = append(p.Seconds, one)
+			}
+			return againstOld([][]observation{compare(p)}).reaches(bar)
+		}
+	}
+	alarm, before := ever(worse(q.besideInSeconds), 0.5, 300), ever(worse(q.beside), 0.5, 300)
+	t.Logf("300 seconds of trouble: worse in %.4f %%, and judged by each request in %.1f %%", alarm*100, before*100)
+	if alarm > 1.0/bar || alarm < 0.01/bar || before < 0.1 {
+		t.Errorf("worse with the chance %g, expected %g at most, and not nothing; by each request %g", alarm, 1.0/bar, before)
+	}
+}
+
 // ever is the chance that a candidate of which the share p fails is called broken
 // after one of so many requests.
 func ever(broken func(requests, failed int) bool, p float64, requests int) (chance float64) {
@@ -105,15 +160,16 @@ func TestFalseComparisonExactly(t *testing.T) {
 func everWorse(candidates func(i int) bool, p float64, requests int, bar float64) (chance float64) {
 	undecided := [][]float64{{1}} // by failures of the old revision, then of the candidate
 	bounds := make([]int, requests+1)
-	var now tally
+	var now Period
+	now.Old = &Counts{}
 	for i := range requests {
 		if candidates(i) {
-			now.requests++
+			now.Candidate.Requests++
 			for m := range undecided {
 				undecided[m] = oneMore(undecided[m], p)
 			}
 		} else {
-			now.oldRequests++
+			now.Old.Requests++
 			undecided = oneMoreOld(undecided, p)
 		}
 		for m, chances := range undecided {
@@ -149,15 +205,16 @@ func oneMoreOld(chances [][]float64, p float64) [][]float64 {
 
 // leastWorse is how many failures of the candidate's requests are worse than so
 // many of the old revision's. It looks from where that was last.
-func leastWorse(from int, now tally, old int, bar float64) int {
+func leastWorse(from int, now Period, old int, bar float64) int {
+	q := Default().questions()[0]
 	worse := func(bad int) bool {
-		now.bad, now.oldBad = float64(bad), float64(old)
-		return againstOld([]tally{now}).reaches(bar)
+		now.Candidate.Failed, now.Old.Failed = bad, old
+		return againstOld([][]observation{q.beside(now)}).reaches(bar)
 	}
 	for from > 1 && worse(from-1) {
 		from--
 	}
-	for float64(from) <= now.requests && !worse(from) {
+	for from <= now.Candidate.Requests && !worse(from) {
 		from++
 	}
 	return from

@@ -30,6 +30,15 @@ type Period struct {
 	Shared bool
 	// Bounds are nil where the counts of both revisions are of one moment.
 	Bounds *Bounds
+	// Seconds are what the counts are the sums of, where that is known. What goes wrong in one of them may have one cause,
+	// and is one observation. Without any, each request is one.
+	Seconds []Second
+}
+
+// A Second is what was counted in so short a time, or in a little more.
+type Second struct {
+	Candidate Counts
+	Old       Counts // none where the old revision is not counted
 }
 
 // Bounds are the counts to compare where one revision may be counted later than

@@ -21,49 +21,80 @@ func (o Objective) questions() []question {
 	return all
 }
 
-// An answer is what the counts say to a question.
+// An answer is what the counts say to a question. What goes wrong in one second may have one cause. Where it hits both revisions each
+// request is a fair draw between them all the same, but where it hits one of them it is none.
 type answer struct {
 	question
 	periods   []Period
 	overLimit evidence // against the limit
 	alone     evidence // the same from periods without an old revision to compare with
-	overOld   evidence // against the old revision
+	overOld   evidence // against the old revision, of each request
+	worse     evidence // the same of each second
 }
 
 func (q question) ask(periods []Period) answer {
-	var all, alone, beside []tally
+	var all, alone, requests, seconds [][]observation
 	for _, s := range periods {
-		all, beside = append(all, q.tally(s.Candidate)), append(beside, q.beside(s))
+		all = append(all, q.shares(s.Candidate, s.Seconds))
+		requests, seconds = append(requests, q.beside(s)), append(seconds, q.besideInSeconds(s))
 		if !s.compared() {
-			alone = append(alone, q.tally(s.within()))
+			alone = append(alone, q.shares(s.within(), s.Seconds))
 		}
 	}
 	return answer{
 		question: q, periods: periods,
-		overLimit: againstLimit(q.limit, all), alone: againstLimit(q.limit, alone), overOld: againstOld(beside),
+		overLimit: againstLimit(q.limit, all), alone: againstLimit(q.limit, alone), overOld: againstOld(requests), worse: againstOld(seconds),
 	}
 }
 
-func (q question) tally(c Counts) tally {
-	return tally{requests: float64(c.Requests), bad: float64(q.count(c))}
+// shares are those of the candidate's requests that were bad: of each second, or of each request.
+func (q question) shares(c Counts, seconds []Second) (all []observation) {
+	if seconds == nil {
+		bad := float64(q.count(c))
+		return []observation{{share: 1, times: bad}, {times: float64(c.Requests) - bad}}
+	}
+	for _, second := range seconds {
+		if n := float64(second.Candidate.Requests); n > 0 {
+			all = append(all, observation{share: float64(q.count(second.Candidate)) / n, times: 1})
+		}
+	}
+	return together(all)
 }
 
-// beside is what is compared of a period. Where only bounds are known, each is
+// beside is whose each of a period's bad requests was. Where only bounds are known, each is
 // the one that speaks for the candidate: it has at least failed so often, in at
 // most so many requests, and the old revision the other way round. The evidence
 // is then at most what the true counts would give.
-func (q question) beside(s Period) tally {
+func (q question) beside(s Period) []observation {
 	switch {
 	case s.Old == nil:
-		return tally{}
+		return nil
 	case s.Bounds == nil:
 		s.Bounds = &Bounds{Candidate: Range{s.Candidate, s.Candidate}, Old: Range{*s.Old, *s.Old}}
 	}
 	candidate, old := s.Bounds.Candidate, s.Bounds.Old
-	return tally{
-		requests: float64(candidate.Most.Requests), bad: float64(q.count(candidate.Least)),
-		oldRequests: float64(old.Least.Requests), oldBad: float64(q.count(old.Most)),
+	expected := part(candidate.Most.Requests, old.Least.Requests)
+	if !(expected > 0 && expected < 1) {
+		return nil // nothing can be compared where one has no request
 	}
+	return []observation{
+		{share: 1, expected: expected, times: float64(q.count(candidate.Least))},
+		{share: 0, expected: expected, times: float64(q.count(old.Most))},
+	}
+}
+
+// besideInSeconds is whose share of the bad requests of each second was how large.
+func (q question) besideInSeconds(s Period) (all []observation) {
+	if s.Seconds == nil || s.Old == nil {
+		return q.beside(s)
+	}
+	for _, second := range s.Seconds {
+		expected, bad, old := part(second.Candidate.Requests, second.Old.Requests), q.count(second.Candidate), q.count(second.Old)
+		if expected > 0 && bad+old > 0 {
+			all = append(all, observation{share: part(bad, old), expected: expected, times: 1})
+		}
+	}
+	return together(all)
 }
 
 // within are the candidate's requests in the period, without those that may be of
@@ -90,8 +121,8 @@ func (a answer) broken(bar float64) Verdict {
 	switch {
 	case a.overLimit.reaches(bar) && (a.alone.reaches(bar) || a.overOld.reaches(bar)):
 		return Verdict{State: Broken, Rule: a.rule, Reason: a.beyond(), EValue: a.overLimit.value()}
-	case a.rule == Success && a.overOld.reaches(bar):
-		return Verdict{State: Broken, Rule: WorseThanStable, Reason: a.worseThanOld(), EValue: a.overOld.value()}
+	case a.rule == Success && a.worse.reaches(bar):
+		return Verdict{State: Broken, Rule: WorseThanStable, Reason: a.worseThanOld(), EValue: a.worse.value()}
 	}
 	return Verdict{}
 }

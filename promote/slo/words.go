@@ -15,8 +15,8 @@ func (a answer) beyond() string {
 
 // worseThanOld says that the old revision fails less often.
 func (a answer) worseThanOld() string {
-	candidate, old := a.sum(a.periods[a.overOld.from:])
-	return fmt.Sprintf("%s%s%s: %s", a.measured(candidate), since(a.periods, a.overOld.from), a.others(old), chance(a.overOld))
+	candidate, old := a.sum(a.periods[a.worse.from:])
+	return fmt.Sprintf("%s%s%s: %s", a.measured(candidate), since(a.periods, a.worse.from), a.others(old), chance(a.worse))
 }
 
 // inWords says what was measured where nothing is broken, and whether all of it
