@@ -54,14 +54,17 @@ func (s Settings) asks(step Step) bool {
 func (a Ask) starts(ctx context.Context, patience time.Duration, unstarted bool) error {
 	look := func(ctx context.Context) (*servingv1.Revision, error) { return a.Revision(ctx, a.namespace(), a.To) }
 	err := live.Starts(ctx, look, a.To, patience, a.Say)
-	switch _, unseen := errors.AsType[*live.NoPodSeenError](err); {
-	case unseen && unstarted:
+	unseen, is := errors.AsType[*live.NoPodSeenError](err)
+	switch {
+	case errors.Is(err, live.ErrUntold):
+		return Inconclusive{err}
+	case !is || unseen.Asked:
+		return err
+	case unstarted:
 		return Inconclusive{fmt.Errorf("%w, and none has been seen before; with the input probe, warm-up or load the run itself asks", err)}
-	case unseen:
-		a.Say("%s", err)
-		return nil
 	}
-	return err
+	a.Say("%s", err)
+	return nil
 }
 
 // Live waits until Argo CD and Knative show exactly what the commit says.

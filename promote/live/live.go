@@ -54,10 +54,13 @@ func (s Service) SeenOnce(ctx context.Context, before *servingv1.Service, patien
 	return seen.Service
 }
 
+// errUnseen does not say that a revision is gone.
+var errUnseen = errors.New("the live Service was not seen")
+
 // Revision asks for a revision, but not for long.
 func (s Service) Revision(ctx context.Context, namespace, name string) (*servingv1.Revision, error) {
 	if s.Unseen && namespace == "" {
-		return nil, errors.New("the live Service was not seen") // which does not say that the revision is gone
+		return nil, errUnseen
 	}
 	ctx, stop := context.WithTimeout(ctx, PatienceOf(ctx))
 	defer stop()

@@ -35,14 +35,21 @@ func (s Service) Starts(ctx context.Context, namespace, name string, patience ti
 
 // NoPodSeenError is that no pod of a revision has started, and none need have: nobody has asked
 // for one, or there was no time to see it.
-type NoPodSeenError struct{ words string }
+type NoPodSeenError struct {
+	words string
+	Asked bool // one was asked for
+}
 
 // Error says which.
 func (e *NoPodSeenError) Error() string { return e.words }
 
+// ErrUntold is that nobody can see whether a revision that had no pod has one now.
+var ErrUntold = errors.New("nobody can see whether a pod starts")
+
 // Starts waits until a revision that was given users, and that look shows, has a pod. The error is
 // that a pod was asked for and that none has become ready within patience, or the time that most
-// pods need; or that there is none of which anybody can tell so, a [NoPodSeenError]. Where nobody can look
+// pods need; or that there is none of which anybody can tell so, a [NoPodSeenError]; or [ErrUntold], where
+// it had none and cannot be seen since. Where nobody can look at all
 // there is no error: a run that is ended waits three quarters of what it has left.
 func Starts(ctx context.Context, look func(context.Context) (*servingv1.Revision, error), name string, patience time.Duration, say func(format string, args ...any)) error {
 	patience = min(StartWithin, patience)
@@ -50,29 +57,47 @@ func Starts(ctx context.Context, look func(context.Context) (*servingv1.Revision
 	if end, limited := ctx.Deadline(); limited {
 		limit = min(limit, time.Until(end)*3/4)
 	}
-	asked := false
+	seen, asked := false, false
 	for begun := time.Now(); ; {
 		found, err := look(ctx)
-		if err != nil || !WithoutPod(found) {
-			return nil
-		}
-		waited, active := time.Since(begun), found.Status.GetCondition(servingv1.RevisionConditionActive)
-		gaveUp := active.IsFalse() || found.Status.GetCondition(servingv1.RevisionConditionReady).IsFalse() && !argo.WaitsForPods(found)
+		waited := time.Since(begun)
 		switch {
-		case !active.IsFalse() && !asked:
-			asked = true
-			say("users wait for a pod of revision %s, which had none: looking for up to %s whether one starts", name, limit.Round(time.Second))
-		case asked && (gaveUp || waited >= patience):
-			return fmt.Errorf("no pod of revision %s, which had none, has become ready in %s, although it is asked for: its users get errors or wait%s", name, waited.Round(time.Second), refused(found))
-		case asked && waited >= limit:
-			return &NoPodSeenError{fmt.Sprintf("no pod of revision %s has become ready in %s, and the run has no time left to see whether one does", name, waited.Round(time.Second))}
-		case !asked && waited >= min(askedWithin, limit):
-			return &NoPodSeenError{fmt.Sprintf("no pod of revision %s runs, as nobody has asked for one in %s: the first request starts one", name, waited.Round(time.Second))}
+		case err == nil && !WithoutPod(found):
+			return nil
+		case err == nil:
+			seen = true
+			asked, err = awaited(found, asked, waited, limit, patience, say)
+			if err != nil {
+				return err
+			}
+		case seen && waited >= limit:
+			return fmt.Errorf("%w of revision %s, which had none: %w", ErrUntold, name, err)
+		case !seen && (errors.Is(err, argo.ErrAuth) || errors.Is(err, errUnseen) || waited >= min(askedWithin, limit)):
+			return nil
 		}
 		if sleep.For(ctx, startsEvery) != nil {
 			return nil
 		}
 	}
+}
+
+// awaited is what a look at a revision without a pod says: whether one is asked for, by now or before, and why it is waited for no longer.
+func awaited(r *servingv1.Revision, asked bool, waited, limit, patience time.Duration, say func(format string, args ...any)) (bool, error) {
+	active := r.Status.GetCondition(servingv1.RevisionConditionActive)
+	gaveUp := active.IsFalse() || r.Status.GetCondition(servingv1.RevisionConditionReady).IsFalse() && !argo.WaitsForPods(r)
+	in := waited.Round(time.Second)
+	switch {
+	case !active.IsFalse() && !asked:
+		say("users wait for a pod of revision %s, which had none: looking for up to %s whether one starts", r.Name, limit.Round(time.Second))
+		return true, nil
+	case asked && (gaveUp || waited >= patience):
+		return true, fmt.Errorf("no pod of revision %s, which had none, has become ready in %s, although it is asked for: its users get errors or wait%s", r.Name, in, refused(r))
+	case asked && waited >= limit:
+		return true, &NoPodSeenError{fmt.Sprintf("no pod of revision %s has become ready in %s, and the run has no time left to see whether one does", r.Name, in), true}
+	case !asked && waited >= min(askedWithin, limit):
+		return false, &NoPodSeenError{fmt.Sprintf("no pod of revision %s runs, as nobody has asked for one in %s: the first request starts one", r.Name, in), false}
+	}
+	return asked, nil
 }
 
 // refused is why the cluster takes no pod of a revision, in brackets; empty: it is not known to refuse one.

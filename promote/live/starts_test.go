@@ -31,10 +31,13 @@ func (s *scaling) Revision(context.Context, argo.App, string, string) (*servingv
 	if len(s.left) > 1 {
 		s.left = s.left[1:]
 	}
-	if next == "" {
+	switch next {
+	case "":
 		return nil, errors.New("no answer")
+	case "nobody":
+		return nil, argo.ErrAuth
 	}
-	r, pods := &servingv1.Revision{}, int32(0)
+	r, pods := &servingv1.Revision{ObjectMeta: metav1.ObjectMeta{Name: "web-1"}}, int32(0)
 	if next == corev1.ConditionTrue {
 		pods = 1
 	}
@@ -63,7 +66,11 @@ func TestStarts(t *testing.T) {
 		err     string
 	}{
 		"has a pod":         {active{yes}, "", 0, 0, "", ""},
-		"nobody can tell":   {active{away}, "", 0, 0, "", ""},
+		"nobody can tell":   {active{away}, "", 0, 15 * time.Second, "", ""},
+		"is seen later":     {active{away, away, yes}, "", 0, 2 * time.Second, "", ""},
+		"away for a while":  {active{starting, away, away, starting, yes}, "", 0, 4 * time.Second, asked, ""},
+		"is seen no more":   {active{starting, away}, "", 0, 3 * time.Minute, asked, "nobody can see whether a pod starts of revision web-1, which had none: no answer"},
+		"nobody looks":      {active{"nobody"}, "", 0, 0, "", ""},
 		"nobody asks":       {active{no}, "", 0, 15 * time.Second, "no pod of revision web-1 runs, as nobody has asked for one in 15s: the first request starts one", ""},
 		"starts":            {active{no, no, starting, yes}, "", 0, 3 * time.Second, asked, ""},
 		"does not start":    {active{no, starting}, "", 0, 3 * time.Minute, asked, late},
