@@ -61,7 +61,7 @@ func (s Settings) startLimit() time.Duration { return min(s.Wait, live.StartWith
 func bake(ctx context.Context, long, limit time.Duration, holds func(context.Context) error) error {
 	until := time.Now().Add(long)
 	lastSeen, looked := time.Now(), time.Now()
-	var bad time.Duration // since it was good last, as far as somebody has looked
+	bad := map[time.Duration]time.Duration{} // by what it is waited for so long: since it was not so last, as far as somebody has looked
 	for {
 		if err := sleep.For(ctx, nextLook(until)); err != nil {
 			return err
@@ -76,18 +76,21 @@ func bake(ctx context.Context, long, limit time.Duration, holds func(context.Con
 		case err == nil && !now.Before(until):
 			return nil
 		case err == nil:
-			bad, lastSeen = 0, now
+			lastSeen = now
+			clear(bad)
 		case errors.As(err, &blind):
 			if blind.intended {
-				bad, lastSeen = 0, earlier(now, until)
+				lastSeen = earlier(now, until)
+				clear(bad)
 			}
 			if now.Sub(lastSeen) >= limit {
 				return Inconclusive{err}
 			}
-		case !errors.As(err, &passing) || bad+passed >= passing.limit():
+		case !errors.As(err, &passing) || bad[passing.limit()]+passed >= passing.limit():
 			return err
 		default:
-			bad, lastSeen = bad+passed, now
+			lastSeen = now
+			bad[passing.limit()] += passed
 		}
 	}
 }

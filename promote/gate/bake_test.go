@@ -148,6 +148,27 @@ func TestBakeWithoutAPod(t *testing.T) {
 	}
 }
 
+// TestBakeBearsEachTrouble has a pod that is waited for longer than other trouble may last, and such trouble once in between.
+func TestBakeBearsEachTrouble(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		looks := 0
+		err := bake(t.Context(), 2*time.Minute, time.Minute, func(context.Context) error {
+			looks++
+			switch {
+			case looks == 10:
+				return transient{error: errors.New("missing")}
+			case looks > 1 && looks < 12:
+				return transient{errors.New("no pod"), live.StartWithin}
+			}
+			return nil
+		})
+		if err != nil || looks < 12 {
+			t.Errorf("%v after %d looks", err, looks)
+		}
+	})
+}
+
 func TestBakeEndsWithTheContext(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
