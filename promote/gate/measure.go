@@ -94,6 +94,7 @@ func (m *measurement) judge(ctx context.Context, step string) (string, error) {
 		if err == nil {
 			looked = time.Now()
 		}
+		_, unseen := errors.AsType[stale](err)
 		m.seen = slices.Concat(before, l.periods())
 		verdict := m.objective.Judge(m.seen, time.Since(began) >= m.bake)
 		switch {
@@ -107,6 +108,8 @@ func (m *measurement) judge(ctx context.Context, step string) (string, error) {
 			return "", fmt.Errorf("%s%s", verdict.Reason, now.note)
 		case !kept.IsZero() && now.answeredUntil(kept):
 			return verdict.Reason, nil
+		case late && kept.IsZero() && unseen:
+			return "", Inconclusive{fmt.Errorf("after %s: %s, but %w", m.bake+m.wait, verdict.Reason, err)}
 		case late && kept.IsZero() && err != nil && time.Since(looked) >= bakeGrace:
 			return "", fmt.Errorf("could not be measured: %w", err)
 		case late && kept.IsZero():

@@ -99,7 +99,7 @@ func TestStaleCounts(t *testing.T) {
 		took   time.Duration // at the most
 		want   string
 	}{
-		"good ones":                {0, time.Hour, 7 * time.Minute, "could not be measured: "},
+		"good ones":                {0, time.Hour, 7 * time.Minute, "inconclusive: after 6m0s: 0 of 200 requests failed, the limit is 1 %, but not scraped"},
 		"good ones, and read then": {0, 3 * time.Minute, 4 * time.Minute, ""},
 		"bad ones":                 {100, time.Hour, time.Minute, "requests failed"},
 	} {
