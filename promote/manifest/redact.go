@@ -36,7 +36,7 @@ func (v *vault) redact(node *yaml.Node) {
 		switch {
 		case v.runs[node]:
 			v.set(node, v.redactSettings(v.redactWords(node.Value)))
-		case secretManifest(node.Value):
+		case !v.files[node] && secretManifest(node.Value):
 			v.set(node, v.hide(node.Value))
 		default:
 			v.set(node, v.redactText(node.Value))
@@ -74,6 +74,8 @@ func (v *vault) redactMapping(node *yaml.Node) {
 			continue
 		case name == "command" || name == "args":
 			v.show(value)
+		case !namesManifest(name):
+			v.files[value] = true
 		}
 		v.redact(value)
 	}

@@ -2,7 +2,11 @@ package manifest
 
 import (
 	"bytes"
+	"errors"
+	"io"
+	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -16,20 +20,24 @@ var (
 )
 
 // secretManifest tells whether a text has the manifest of a Secret in it, such as a ConfigMap's file.
-// One that cannot be read as YAML may be a program; its rows are hidden alone.
+// One that cannot be read as YAML to its end may be a program; its rows are hidden alone.
 func secretManifest(text string) bool {
 	if !maybeSecret.MatchString(text) {
 		return false
 	}
+	has := false
 	for documents := yaml.NewDecoder(bytes.NewReader([]byte(text))); ; {
 		var root yaml.Node
-		switch err := documents.Decode(&root); {
-		case err != nil: // the end, or no YAML
-			return false
-		case ofSecret(&root):
-			return true
+		if err := documents.Decode(&root); err != nil {
+			return has && errors.Is(err, io.EOF)
 		}
+		has = has || ofSecret(&root)
 	}
+}
+
+// namesManifest tells whether a file of this name may be a manifest. A file that is called as a script is read as one, whatever it begins with.
+func namesManifest(name string) bool {
+	return slices.Contains([]string{"", ".yaml", ".yml", ".json"}, path.Ext(strings.ToLower(name)))
 }
 
 // ofSecret tells whether a mapping is a Secret, or has one below or in a text of its own. What is

@@ -12,6 +12,12 @@ const (
 	pemBody    = `(?:` + pemBreak + `[A-Za-z0-9+/=]{60,})*` + pemBreak + `(?:[A-Za-z0-9+/=]+` + pemBreak + `){0,2}`
 )
 
+// The rows of a PEM block that are secret: those that are long, and short ones that look encoded. Its headers may be what a script runs.
+var (
+	longRows = regexp.MustCompile(`[A-Za-z0-9+/=]{60,}(?:` + pemBreak + `[A-Za-z0-9+/=]{60,})*`)
+	shortRow = regexp.MustCompile(`(?:\n|\r|\\n|\\r)[ \t]*([A-Za-z0-9+/=]+)`)
+)
+
 // A PEM block, with its end or the text's; and in a text that nothing runs, one of any rows, and whatever stands before a host.
 var (
 	wholePEM = regexp.MustCompile(`-----BEGIN [A-Z0-9 ]+-----` + pemHeaders + pemBody + `(?:-----END [A-Z0-9 ]+-----|$)`)
@@ -35,11 +41,15 @@ var jwt = regexp.MustCompile(`(eyJ[A-Za-z0-9_-]{5,}\.eyJ[A-Za-z0-9_-]{5,}\.[A-Za
 // more than one is hidden: whoever reviews a change must see what will run, whatever it looks like.
 const word = "[^\\s\"'`\\\\;&|<>(){}]"
 
+// wordOfHost is the same up to where an address's path begins: what stands before an @ in that is no password, and hiding it
+// would show another host than the address leads to.
+const wordOfHost = "[^/?#\\s\"'`\\\\;&|<>(){}]"
+
 // The texts around a value that may be a secret. Of a row's value and of a setting's they find the start alone: where
 // it is none, the next name may be in it, and a text that is one value in another would be read to its end as often as
 // it has names. Behind NAME= and a blank, or a word and one, a shell runs what follows, so that is no row of a value.
 var (
-	userinfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)([^/?#\s"'@:]*:` + word + `*|[^/?#\s"';|&<>(]*)@`)
+	userinfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)([^/?#\s"'@:]*:` + wordOfHost + `*|[^/?#\\\s"';|&<>(]*)@`)
 	wholeRow = regexp.MustCompile(`(?m)^[ \t-]*["']?([A-Za-z_][A-Za-z0-9_.-]*)["']?(?:[ \t]+=|:[ \t])[ \t]*([ \t\f\r]*[^\s])`)
 	scheme   = regexp.MustCompile(`(?i)(^|:[ \t]*["']?)(?:bearer|basic)[ \t]+([A-Za-z0-9+/=._~-]{16,})`)
 	setting  = regexp.MustCompile(`(--?)?([A-Za-z_][A-Za-z0-9_.-]*)((?:["']?(?:[ \t]+=[ \t]*|=|:[ \t]+)|["'][ \t]*:[ \t]*|[ \t]+)["']?)(` + word + `)`)
@@ -47,13 +57,33 @@ var (
 
 // redactText hides the secrets inside one text, such as an address or a whole configuration file.
 func (v *vault) redactText(text string) string {
-	text = v.redactWords(wholePEM.ReplaceAllStringFunc(text, v.hide))
+	text = v.redactWords(wholePEM.ReplaceAllStringFunc(text, v.redactPEM))
 	ofSecret := kindRow.MatchString(text)
 	if !ofSecret && !namesSecret(text) {
 		return text // no name in it, the usual case
 	}
 	text = v.replaceValue(wholeRow, 2, text, endOfRow, func(groups []string) bool { return ofSecret || secretName(groups[1]) })
 	return v.redactSettings(text)
+}
+
+// redactPEM hides the secret rows of a PEM block.
+func (v *vault) redactPEM(block string) string {
+	block = longRows.ReplaceAllStringFunc(block, v.hide)
+	var b strings.Builder
+	done := 0
+	for _, at := range shortRow.FindAllStringSubmatchIndex(block, -1) {
+		row, rest := block[at[2]:at[3]], strings.TrimLeft(block[at[3]:], " \t")
+		if isEncoded(row) && (rest == "" || strings.ContainsRune("\r\n\\-", rune(rest[0]))) {
+			b.WriteString(block[done:at[2]] + v.hide(row))
+			done = at[3]
+		}
+	}
+	return b.String() + block[done:]
+}
+
+// isEncoded tells whether a row has letters of both cases, as what is encoded has and hardly a command, or is a checksum.
+func isEncoded(row string) bool {
+	return row[0] == '=' || row[0] != '/' && strings.ToLower(row) != row && strings.ToUpper(row) != row
 }
 
 // redactSettings hides what is set in a row or follows a flag.

@@ -63,6 +63,7 @@ func TestWithinTheSameObject(t *testing.T) {
 	scaled := of("Deployment", "name: b", three, none)
 	still := of("Deployment", "name: b", three, three)
 	in := of("Deployment", "name: b, namespace: qa", three, none)
+	elsewhere := of("Deployment", "name: b, namespace: kube-system", three, none)
 	secret := of("Secret", "name: b", "stringData: {a: x}\n", "stringData: {a: y}\n")
 	for name, c := range map[string]struct {
 		part, user manifest.Difference
@@ -70,6 +71,9 @@ func TestWithinTheSameObject(t *testing.T) {
 	}{
 		"the same":                     {compared(scaled), compared(scaled), true},
 		"in a namespace":               {compared(scaled), compared(in), true},
+		"in a namespace of its own":    {compared(elsewhere), compared(in), false},
+		"added in one of its own":      {compared([2]string{"", elsewhere[1]}), compared([2]string{"", in[1]}), false},
+		"in the same of its own":       {compared(in), compared(in), true},
 		"of another kind":              {compared(scaled), compared(still, of("Note", "name: b", three, none)), false},
 		"of another name":              {compared(scaled), compared(still, of("Deployment", "name: b-note", three, none)), false},
 		"of another namespace":         {compared(scaled), compared(still, in), false},
