@@ -21,6 +21,7 @@ const (
 // budget is what an overlay holds.
 type budget struct {
 	nodes             int
+	images            int // that are set
 	indicators, depth int // the most of one file, and of one document
 	crowd             crowd
 	copies            copies
@@ -49,11 +50,25 @@ func (b *budget) spend(content []byte, folders int, visit func(*yaml.Node) error
 		if err := b.crowd.document(&n, folders); err != nil {
 			return err
 		}
+		if len(n.Content) > 0 && text(n.Content[0], "kind") == "ImageTagTransformer" {
+			b.images++
+		}
 		if err := visit(&n); err != nil {
 			return err
 		}
 	}
 }
+
+// check is an error where values and what goes through them are too many together.
+func (b *budget) check() error {
+	if b.looks() > maxLooks {
+		return fmt.Errorf("its %d values and %d entries of images come to more than %d looks, each value counted for every entry: split it, or set fewer images", b.nodes, b.images, maxLooks)
+	}
+	return b.copies.check(b.nodes)
+}
+
+// looks are how often a value is looked at for an image.
+func (b *budget) looks() int { return b.nodes * b.images }
 
 func countAny(content []byte, chars string) int {
 	total := 0

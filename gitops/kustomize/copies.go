@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 const (
@@ -35,7 +37,8 @@ type replacement struct {
 	source  string // empty: it multiplies nothing, or was counted
 	unsure  bool   // kustomize may read it otherwise: it has a key twice, in another case, or merged
 	targets []string
-	within  bool // it replaces a part of a text
+	within  bool   // it replaces a part of a text
+	endless string // a path of it by which kustomize creates items without an end
 }
 
 // see adds what a value below a key, and those in it, say of copies.
@@ -79,25 +82,28 @@ func (c *copies) mapping(n *yaml.Node) {
 		}
 	}
 	if source, targets := at(n, "source"), at(n, "targets"); source != nil && targets != nil {
-		r := replacementOf(source, targets)
-		if unsure(n, 0) {
-			r.unsure, r.source = true, cmp.Or(r.source, "metadata.name")
-		}
+		r := replacementOf(source, targets, unsure(n, 0))
 		c.replacements = append(c.replacements, r)
 	}
 }
 
-func replacementOf(source, targets *yaml.Node) (r replacement) {
+func replacementOf(source, targets *yaml.Node, unsure bool) (r replacement) {
 	if options := at(source, "options"); options == nil || text(options, "delimiter") == "" {
 		r.source = text(source, "fieldPath")
 	}
+	if r.unsure = unsure; unsure {
+		r.source = cmp.Or(r.source, "metadata.name")
+	}
 	for _, target := range targets.Content {
-		if options := at(resolve(target), "options"); options != nil && text(options, "delimiter") != "" {
-			r.within = true
-		}
+		options := at(resolve(target), "options")
+		r.within = r.within || options != nil && text(options, "delimiter") != ""
+		creates := unsure || options != nil && at(options, "create") != nil && text(options, "create") != "false"
 		if paths := at(resolve(target), "fieldPaths"); paths != nil {
 			for _, p := range paths.Content {
-				r.targets = append(r.targets, resolve(p).Value)
+				path := resolve(p).Value
+				if r.targets = append(r.targets, path); creates && !matchesItself(path) {
+					r.endless = path
+				}
 			}
 		}
 	}
@@ -160,7 +166,9 @@ func (c *copies) check(values int) error {
 	doublings, each := c.operations, bits.Len(uint(values)) // a pattern may name that many places
 	sources := map[string]bool{}
 	for _, r := range c.replacements {
-		sources[r.source] = true
+		if sources[r.source] = true; r.endless != "" {
+			return fmt.Errorf("the field path %q of a replacement creates what it does not find again, as kustomize takes the value in its brackets for a regular expression: write a value there that matches itself, or do not create", oneline.Brief(r.endless))
+		}
 	}
 	for again := true; again && doublings <= maxDoublings; {
 		again = false

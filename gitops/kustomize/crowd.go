@@ -17,6 +17,9 @@ const (
 
 	// Each operation of a patch is read anew for each object, which takes some ten microseconds.
 	maxChanges = 1_000_000 // operations and replaced fields, each counted for every object
+
+	// All values are looked at for each image that is set, which takes a microsecond or two.
+	maxLooks = 4_000_000 // values, each counted for every entry of images
 )
 
 // crowd is how many objects an overlay holds, and how many of these are operations and replaced fields.
@@ -90,12 +93,12 @@ func entries(list *yaml.Node) int {
 	return total
 }
 
-// replacedFields counts the fields that a replacement names, also by merge keys. What contains itself was refused before.
+// replacedFields counts the fields that a replacement names, and what it rejects, also by merge keys. What contains itself was refused before.
 func replacedFields(n *yaml.Node) int {
 	total := 0
 	for i, child := range n.Content {
 		child = resolve(child)
-		if n.Kind == yaml.MappingNode && i%2 == 1 && strings.EqualFold(n.Content[i-1].Value, "fieldPaths") {
+		if n.Kind == yaml.MappingNode && i%2 == 1 && (strings.EqualFold(n.Content[i-1].Value, "fieldPaths") || strings.EqualFold(n.Content[i-1].Value, "reject")) {
 			total += len(child.Content)
 		}
 		total += replacedFields(child)
@@ -109,7 +112,7 @@ func (f file) crowd(k types.Kustomization) error {
 	replaced := 0
 	for _, r := range k.Replacements {
 		for _, t := range r.Targets {
-			replaced += max(1, len(t.FieldPaths))
+			replaced += max(1, len(t.FieldPaths)+len(t.Reject))
 		}
 	}
 	for _, l := range k.Labels {
@@ -119,6 +122,7 @@ func (f file) crowd(k types.Kustomization) error {
 	n += len(k.CommonLabels)
 	//lint:ignore SA1019 kustomize still reads it
 	n += len(k.Vars)
+	f.budget.images += len(k.Images)
 	err := f.budget.crowd.add(n, len(f.stack))
 	if err == nil {
 		err = f.budget.crowd.change(replaced, len(f.stack))

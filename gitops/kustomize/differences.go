@@ -7,6 +7,10 @@ import (
 	"io/fs"
 	"path"
 	"slices"
+
+	"sigs.k8s.io/kustomize/kyaml/utils"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // Version is the version of kustomize whose code Render runs. Argo CD brings its own, such as 5.4.3 or 5.8.1.
@@ -33,7 +37,7 @@ const (
 // from 5.4.3 to 5.8.1 read otherwise. The version in the label of buildMetadata: [managedByLabel] and the order of the
 // objects are left out: they change nothing that is deployed.
 func Differences(ctx context.Context, tree fs.FS, dir string) ([]Difference, error) {
-	d := &differing{}
+	d := &differing{nulls: map[string]bool{}}
 	for _, d.again = range []bool{false, true} {
 		i := &inspector{confined: &confined{ctx: ctx, tree: tree, files: map[string][]byte{}}, differing: d}
 		if err := i.folder(path.Clean(dir)); err != nil {
@@ -43,7 +47,11 @@ func Differences(ctx context.Context, tree fs.FS, dir string) ([]Difference, err
 			break
 		}
 	}
-	d.imageVolumes()
+	d.again = false
+	if err := d.imageVolumes(ctx); err != nil {
+		return nil, err
+	}
+	d.belowNull()
 	d.dottedSelectors()
 	slices.SortStableFunc(d.found, func(a, b Difference) int { return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.What, b.What)) })
 	return slices.Compact(d.found), nil
@@ -57,7 +65,12 @@ type differing struct {
 	renames bool     // names are put together, so that not all stand in a file
 	images  []imageEntry
 	volumes []imageVolume
+	creates []created
+	nulls   map[string]bool // keys that have no value somewhere
 }
+
+// created is a field path in a file, whose fields a replacement creates.
+type created struct{ file, path string }
 
 // add adds a Difference, once.
 func (d *differing) add(file, since, instead, format string, args ...any) {
@@ -76,15 +89,32 @@ type (
 )
 
 // imageVolumes finds those that entries of images set since 5.7.
-func (d *differing) imageVolumes() {
-	d.again = false
-	for _, v := range d.volumes {
-		for _, i := range d.images {
-			if v.reference != "" && !i.Matches(v.reference) {
+func (d *differing) imageVolumes(ctx context.Context) error {
+	for _, i := range d.images {
+		pattern, err := i.pattern()
+		for _, v := range d.volumes {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if v.reference != "" && (err != nil || !pattern.MatchString(v.reference)) {
 				continue
 			}
 			d.add(v.file, since57, "Name the volume's image by another name than an entry of images has, or set it with a patch",
 				"the entry %q of images in %s sets the image of a volume too since kustomize 5.7, which it left as it was before", i.Name, i.file)
+		}
+	}
+	return nil
+}
+
+// belowNull finds fields that are created below a key which may have no value.
+func (d *differing) belowNull() {
+	for _, c := range d.creates {
+		parts := utils.SmarterPathSplitter(c.path, ".")
+		for _, part := range parts[:max(len(parts)-1, 0)] {
+			if d.nulls[part] {
+				d.add(c.file, since58, "Give the field a value in the object, such as {}",
+					"the replacement of %q creates a field below %s, which is null somewhere: kustomize before 5.8 passes over that, and since fails", oneline.Brief(c.path), oneline.Brief(part))
+			}
 		}
 	}
 }

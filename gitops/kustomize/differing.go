@@ -48,6 +48,9 @@ func (d *differing) patch(f file, where, name, text string, options map[string]b
 		if content != "" && begins(content) == nil {
 			d.add(where, since57, "Remove the patch", "a patch begins with nothing, as where it holds comments alone: before 5.7 kustomize refuses that, and since it passes it over")
 		}
+		if deletesFirst(content) {
+			d.add(where, since57, "Write each patch into a file of its own", "a patch deletes an object and goes on with another document: before 5.7 kustomize fails on that")
+		}
 	}
 }
 
@@ -78,6 +81,21 @@ func begins(text string) *yaml.Node {
 		return nil
 	}
 	return &n
+}
+
+// deletesFirst tells whether a document of a text that is not its last one deletes an object.
+func deletesFirst(content string) bool {
+	deletes := false
+	for documents := yaml.NewDecoder(strings.NewReader(content)); ; {
+		var n yaml.Node
+		if err := documents.Decode(&n); err != nil {
+			return false
+		}
+		if deletes {
+			return true
+		}
+		deletes = len(n.Content) > 0 && text(n.Content[0], "$patch") == "delete"
+	}
 }
 
 // replacement looks at one that stands in a file of its own or where it is used.
@@ -157,7 +175,7 @@ func (d *differing) replaces(file string, r types.Replacement) {
 		}
 		fields := strings.Join(t.FieldPaths, ", ")
 		d.renames = d.renames || fields == "" || renamed(t.FieldPaths)
-		d.fieldPaths(file, t.FieldPaths)
+		d.fieldPaths(file, t)
 		d.selector(file, "select", t.Select, fields)
 		for _, reject := range t.Reject {
 			d.selector(file, "reject", reject, fields)
@@ -176,11 +194,18 @@ func renamed(fields []string) bool {
 	return false
 }
 
-// fieldPaths notes a field that may be the image of a volume, whatever it is given.
-func (d *differing) fieldPaths(file string, fields []string) {
-	for _, f := range fields {
-		if strings.HasSuffix(f, "image.reference") {
+// fieldPaths looks at the fields of a replacement's target, and notes one that may be the image of a volume, whatever it is given.
+func (d *differing) fieldPaths(file string, t *types.TargetSelector) {
+	for _, f := range t.FieldPaths {
+		if strings.HasSuffix(plainPath(f), "image.reference") {
 			d.volume(file, "")
+		}
+		if !matchesItself(f) {
+			d.add(file, since58, "Write a value in the brackets that matches itself as a regular expression",
+				"the field path %q is looked for as it is written since kustomize 5.8, before its values in brackets are taken for regular expressions", oneline.Brief(f))
+		}
+		if t.Options != nil && t.Options.Create {
+			d.creates = append(d.creates, created{file, f})
 		}
 	}
 }

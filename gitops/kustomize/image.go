@@ -51,8 +51,13 @@ func (i Image) Shows(image string) bool {
 // expression. An entry that is none is about any.
 // https://github.com/kubernetes-sigs/kustomize/blob/api/v0.20.1/api/internal/image/image.go
 func (i Image) Matches(image string) bool {
-	pattern, err := regexp.Compile("^" + i.Name + "(:[a-zA-Z0-9_.{}-]*)?(@sha256:[a-zA-Z0-9_.{}-]*)?$")
+	pattern, err := i.pattern()
 	return err != nil || pattern.MatchString(image)
+}
+
+// pattern is what kustomize looks for.
+func (i Image) pattern() (*regexp.Regexp, error) {
+	return regexp.Compile("^" + i.Name + "(:[a-zA-Z0-9_.{}-]*)?(@sha256:[a-zA-Z0-9_.{}-]*)?$")
 }
 
 // SplitImage takes an image reference apart, as kustomize does: name, name:tag, name@digest or name:tag@digest.

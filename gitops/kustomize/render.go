@@ -114,7 +114,7 @@ func readOverlay(ctx context.Context, tree fs.FS, dir string) (*overlay, error) 
 	i := &inspector{confined: &confined{ctx: ctx, tree: o.asked, files: o.files}}
 	err := i.folder(dir)
 	if err == nil {
-		err = i.budget.copies.check(i.budget.nodes)
+		err = i.budget.check()
 	}
 	o.raw, o.schema, o.held = i.raw, i.schema, append(i.budget.figures(), i.confined.figures()...)
 	return o, err

@@ -34,6 +34,7 @@ func (b *budget) figures() []figure {
 		{b.crowd.passed, maxPassed, "objects, counted in each folder that takes them over"},
 		{b.crowd.changes(), maxChanges, "changes by operations and replacements, each counted for every object"},
 		{b.nodes, maxNodes, "values"},
+		{b.looks(), maxLooks, "values, each counted for every entry of images"},
 		{b.copies.grown, maxGrown, "values, doubled by each copy that patches and replacements make"},
 		{b.indicators, maxIndicators, "characters in one file that may begin a value"},
 		{b.depth, maxDepth, "levels of nesting in one document"},

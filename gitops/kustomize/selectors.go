@@ -99,6 +99,9 @@ func (d *differing) lists(file string, n *yaml.Node) {
 	}
 }
 
+// imageOfVolume finds the path of a volume's image.
+var imageOfVolume = regexp.MustCompile(`image(?:\[\])?[/.]reference$`)
+
 // values looks at all that a value holds. What an alias stands for is looked at where it is written.
 func (d *differing) values(file string, n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode {
@@ -107,18 +110,23 @@ func (d *differing) values(file string, n *yaml.Node) {
 	if reference := at(n, "reference"); reference != nil && reference.Kind == yaml.ScalarNode {
 		d.volume(file, reference.Value)
 	}
-	if strings.HasSuffix(text(n, "path"), "/reference") { // an operation of a patch; one that moves or copies gives it any image
-		if op := text(n, "op"); at(n, "value") != nil || op == "move" || op == "copy" {
-			d.volume(file, text(n, "value"))
-		}
+	switch op := text(n, "op"); {
+	case !imageOfVolume.MatchString(plainPath(text(n, "path") + text(n, "fieldPath"))):
+	case op == "move", op == "copy", op == "": // any image, as a plugin puts it together
+		d.volume(file, "")
+	case at(n, "value") != nil:
+		d.volume(file, text(n, "value"))
 	}
-	for _, child := range n.Content {
+	for i, child := range n.Content {
+		if n.Kind == yaml.MappingNode && i%2 == 0 && resolve(n.Content[i+1]).ShortTag() == "!!null" {
+			d.nulls[child.Value] = true
+		}
 		d.values(file, child)
 	}
 }
 
 func (d *differing) value(file, text string) {
-	if strings.Contains(strings.ReplaceAll(text, "~1", "/"), helmGenerated) && !strings.Contains(text, "\n") {
+	if strings.Contains(plainPath(text), helmGenerated) && !strings.Contains(text, "\n") {
 		d.add(file, since58, "Remove the annotation", "the annotation internal.%s keeps kustomize since 5.8 from setting the namespace of an object, and no version before", helmGenerated)
 	}
 	if !d.again {
