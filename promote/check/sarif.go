@@ -135,7 +135,7 @@ func message(f event.Finding) string {
 // file, and no place but a line.
 func (r Report) location(f event.Finding) sarifPhysical {
 	file := url.URL{Path: cmp.Or(f.File, r.File)}
-	return sarifPhysical{sarifArtifact{strings.TrimPrefix(file.String(), "./"), "%SRCROOT%"}, sarifRegion{max(f.Line, 1)}}
+	return sarifPhysical{sarifArtifact{file.String(), "%SRCROOT%"}, sarifRegion{max(f.Line, 1)}}
 }
 
 var numbers = regexp.MustCompile(`[0-9]+`)
