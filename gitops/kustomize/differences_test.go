@@ -100,6 +100,17 @@ func TestDifferencesOfVersions(t *testing.T) {
 	for _, c := range setCases(t) {
 		cases[c.name] = tree(t, c.src)
 	}
+	for version, program := range otherVersions(t) {
+		for _, name := range slices.Sorted(maps.Keys(cases)) {
+			compareVersion(t, program, version, name, cases[name])
+		}
+	}
+}
+
+// otherVersions are programs of other versions of kustomize, by version.
+func otherVersions(t *testing.T) map[string]string {
+	t.Helper()
+	programs := map[string]string{}
 	for version, module := range versions {
 		program := filepath.Join(t.TempDir(), "kustomize")
 		build := exec.CommandContext(t.Context(), "go", "build", "-mod=readonly", "-o", program, "sigs.k8s.io/kustomize/kustomize/v5")
@@ -107,10 +118,9 @@ func TestDifferencesOfVersions(t *testing.T) {
 		if out, err := build.CombinedOutput(); err != nil {
 			t.Fatalf("building kustomize %s: %v\n%s", version, err, out)
 		}
-		for _, name := range slices.Sorted(maps.Keys(cases)) {
-			compareVersion(t, program, version, name, cases[name])
-		}
+		programs[version] = program
 	}
+	return programs
 }
 
 func compareVersion(t *testing.T, program, version, name string, files fstest.MapFS) {
