@@ -13,6 +13,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/internal/fake/promotetest"
+	"github.com/acme/knative-promote/internal/httpx"
 )
 
 // TestCrashEvents lets the cluster, or people, do something at the points of a run,
@@ -239,7 +240,7 @@ func (w *world) answers() error {
 			return err
 		}
 		request.Host = host
-		answer, err := http.DefaultClient.Do(request)
+		answer, err := (&http.Client{Transport: httpx.Default()}).Do(request)
 		if err != nil {
 			return err
 		}

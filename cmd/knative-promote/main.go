@@ -12,9 +12,11 @@ import (
 	_ "time/tzdata" // the image has no time zones, and sync windows have
 
 	_ "github.com/acme/knative-promote/cmd/internal/argocdopts"
+	"github.com/acme/knative-promote/internal/httpx"
 )
 
 func main() {
+	httpx.RefuseOthers()
 	// A reader of our output that goes away must not end a promotion half-way.
 	signal.Ignore(syscall.SIGPIPE)
 	// The Actions runner sends SIGINT, 7.5 s later SIGTERM, 2.5 s later SIGKILL.

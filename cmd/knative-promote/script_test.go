@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/acme/knative-promote/internal/fake/golden"
+	"github.com/acme/knative-promote/internal/httpx"
 )
 
 func TestMain(m *testing.M) {
@@ -24,6 +25,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+	httpx.RefuseOthers() // as the program does
 	testscript.Main(m, map[string]func(){"knative-promote": main, "knative-promote-crashing": crashing})
 }
 

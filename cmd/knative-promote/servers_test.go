@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/internal/fake/githubtest"
 	"github.com/acme/knative-promote/internal/fake/gittest"
 	"github.com/acme/knative-promote/internal/fake/servers"
+	"github.com/acme/knative-promote/internal/httpx"
 )
 
 // TestServers asks each server once, and looks that they end.
@@ -49,13 +50,14 @@ func TestServers(t *testing.T) {
 	if _, err := gittest.Git(t.TempDir(), nil, "ls-remote", strings.Replace(s.Repository, "://", "://any:secret@", 1)); err != nil {
 		t.Error(err)
 	}
-	response, err := http.Get(s.GitHub + "/")
+	ask := &http.Client{Transport: httpx.Default()}
+	response, err := ask.Get(s.GitHub + "/")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_ = response.Body.Close()
 	s.Close()
-	if _, err := http.Get(s.GitHub + "/"); err == nil {
+	if _, err := ask.Get(s.GitHub + "/"); err == nil {
 		t.Error("GitHub answers after the end")
 	}
 	mu.Lock()

@@ -17,6 +17,7 @@ import (
 	githttp "github.com/go-git/go-git/v5/plumbing/transport/http"
 	gitssh "github.com/go-git/go-git/v5/plumbing/transport/ssh"
 
+	"github.com/acme/knative-promote/internal/httpx"
 	"github.com/acme/knative-promote/internal/oneline"
 	"github.com/acme/knative-promote/internal/redact"
 )
@@ -81,7 +82,7 @@ func New(r Config, needed func(reference string) bool) (*Remote, error) {
 	}
 	switch endpoint.Protocol {
 	case "http", "https":
-		sender := http.DefaultTransport
+		sender := httpx.Default()
 		if r.Around != nil {
 			sender = r.Around(sender)
 		}

@@ -2,9 +2,11 @@
 package httpx
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"time"
@@ -28,6 +30,22 @@ func Transport(ca []byte, insecure bool, limit time.Duration) (*http.Transport, 
 		TLSHandshakeTimeout: min(longestDial, limit),
 		IdleConnTimeout:     90 * time.Second,
 	}, nil
+}
+
+// usual is a transport with Go's defaults, whatever becomes of that of the process.
+var usual = http.DefaultTransport.(*http.Transport).Clone()
+
+// Default is what sends requests of which nothing else is said: Go's own, as it is when the program starts.
+func Default() http.RoundTripper { return usual }
+
+// RefuseOthers has the process send nothing over HTTP but by [Default] and [Transport]: a library that fetches what a file names, as kustomize
+// does, gets an error. It is for the beginning of a program.
+func RefuseOthers() {
+	refuse := func(_ context.Context, _, address string) (net.Conn, error) {
+		return nil, fmt.Errorf("nothing is fetched from %s: a library asked for it, because a file names it", address)
+	}
+	others := http.DefaultTransport.(*http.Transport)
+	others.Proxy, others.DialContext, others.DialTLSContext = nil, refuse, refuse
 }
 
 // Whole sends requests whose answers end with the request's context: one that switches to another protocol has no body. Go

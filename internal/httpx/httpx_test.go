@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -69,4 +70,32 @@ type switching struct{}
 func (switching) RoundTrip(*http.Request) (*http.Response, error) {
 	connection, _ := io.Pipe()
 	return &http.Response{StatusCode: http.StatusSwitchingProtocols, Body: connection}, nil
+}
+
+// TestRefuseOthers has a library ask for what a file names, as with Go's own client, and us as ever. It is the last one here: it holds for the process.
+func TestRefuseOthers(t *testing.T) {
+	server := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(server.Close)
+	get := func(client http.RoundTripper) error {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := client.RoundTrip(request)
+		if err == nil {
+			answer.Body.Close()
+		}
+		return err
+	}
+	if err := get(http.DefaultTransport); err != nil {
+		t.Fatal(err)
+	}
+	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+	httpx.RefuseOthers()
+	if err := get(http.DefaultTransport); err == nil || !strings.Contains(err.Error(), "nothing is fetched from "+server.Listener.Addr().String()) {
+		t.Errorf("a library got %v", err)
+	}
+	if err := get(httpx.Default()); err != nil {
+		t.Errorf("we got %v", err)
+	}
 }

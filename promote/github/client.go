@@ -33,7 +33,7 @@ type Config struct {
 	Token      string            // sent to the API's host only
 	APIURL     string            // such as https://github.example.com/api/v3; empty: DefaultAPIURL
 	Repository string            // owner/name of the pull requests
-	Transport  http.RoundTripper // nil: http.DefaultTransport
+	Transport  http.RoundTripper // nil: httpx.Default
 	Patience   time.Duration     // total time spent on waiting for rate limits; 0: DefaultPatience
 }
 
@@ -61,7 +61,7 @@ func New(config Config) (*Client, error) {
 		return nil, err
 	}
 	if config.Transport == nil {
-		config.Transport = http.DefaultTransport
+		config.Transport = httpx.Default()
 	}
 	if config.Patience == 0 {
 		config.Patience = DefaultPatience

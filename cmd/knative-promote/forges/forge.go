@@ -3,10 +3,10 @@ package forges
 import (
 	"context"
 	"fmt"
-	"net/http"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/console"
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
+	"github.com/acme/knative-promote/internal/httpx"
 	"github.com/acme/knative-promote/promote/github"
 )
 
@@ -36,7 +36,7 @@ func hubOf(s inputs.Settings, w console.Workflow, c *console.Console) (*github.C
 	if s.GitHubToken != "" && inputs.InClear(w.APIURL) {
 		return nil, fmt.Errorf("github-token must not travel without TLS, and GITHUB_API_URL is %q: expected an https URL there", w.APIURL)
 	}
-	return github.New(github.Config{Token: s.GitHubToken, APIURL: w.APIURL, Repository: w.Repository, Transport: c.Trace("GitHub")(http.DefaultTransport)})
+	return github.New(github.Config{Token: s.GitHubToken, APIURL: w.APIURL, Repository: w.Repository, Transport: c.Trace("GitHub")(httpx.Default())})
 }
 
 // CheckPullRequest asks GitHub whose pull request or commit it is where the event does

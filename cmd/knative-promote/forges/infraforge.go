@@ -10,6 +10,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/remote"
+	"github.com/acme/knative-promote/internal/httpx"
 	"github.com/acme/knative-promote/internal/repourl"
 	"github.com/acme/knative-promote/promote/github"
 )
@@ -39,7 +40,7 @@ func (f *Infra) client(ctx context.Context) (*github.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return github.New(github.Config{Token: token, APIURL: f.api, Repository: f.name, Transport: f.trace(http.DefaultTransport)})
+	return github.New(github.Config{Token: token, APIURL: f.api, Repository: f.name, Transport: f.trace(httpx.Default())})
 }
 
 // appToken has tokens of the GitHub App made for one purpose; nil where there is
@@ -48,7 +49,7 @@ func appToken(s inputs.Settings, w console.Workflow, c *console.Console, purpose
 	if s.App.ID == "" {
 		return nil, nil
 	}
-	app, err := github.NewApp(s.App.ID, s.App.Key, github.Config{APIURL: w.APIURL, Repository: repourl.Read(s.Remote.URL).Name(), Transport: c.Trace("GitHub")(http.DefaultTransport)})
+	app, err := github.NewApp(s.App.ID, s.App.Key, github.Config{APIURL: w.APIURL, Repository: repourl.Read(s.Remote.URL).Name(), Transport: c.Trace("GitHub")(httpx.Default())})
 	if err != nil {
 		return nil, err
 	}
