@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // Limits on YAML. kustomize replaces each alias by a copy of what it stands for, so that half a kilobyte can become
@@ -50,8 +53,12 @@ func (b *budget) spend(content []byte, folders int, visit func(*yaml.Node) error
 		if err := b.crowd.document(&n, folders); err != nil {
 			return err
 		}
-		if len(n.Content) > 0 && text(n.Content[0], "kind") == "ImageTagTransformer" {
-			b.images++
+		for _, root := range n.Content {
+			for _, one := range listed(root) {
+				if text(one, "kind") == "ImageTagTransformer" {
+					b.images++
+				}
+			}
 		}
 		if err := visit(&n); err != nil {
 			return err
@@ -105,6 +112,9 @@ func (c *counter) count(n *yaml.Node, depth int) (size, error) {
 	if n.Kind == yaml.AliasNode {
 		return c.anchor(n.Alias, depth)
 	}
+	if n.Style&yaml.TaggedStyle != 0 && !slices.Contains(usualTags, n.ShortTag()) {
+		return size{}, fmt.Errorf("line %d has the tag %s, by which kustomize reads another value than is written: write that value", n.Line, oneline.Brief(n.ShortTag()))
+	}
 	total := size{nodes: 1, depth: 1}
 	for _, child := range n.Content {
 		s, err := c.count(child, depth+1)
@@ -138,6 +148,9 @@ func (c *counter) anchor(n *yaml.Node, depth int) (size, error) {
 	}
 	return known, nil
 }
+
+// usualTags are those that leave a value as it is written.
+var usualTags = []string{"!!str", "!!int", "!!float", "!!bool", "!!null", "!!map", "!!seq", "!!timestamp", "!!merge"}
 
 // isCopy reports whether n is a JSON6902 operation that copies a value.
 func isCopy(n *yaml.Node) bool {

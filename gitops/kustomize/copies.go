@@ -209,7 +209,20 @@ func (c *copies) isNested(fieldPath string) bool {
 
 // feeds tells whether a replacement within a text may be of one that others come from.
 func (r replacement) feeds(sources map[string]bool) bool {
-	return r.within && slices.ContainsFunc(r.targets, func(target string) bool { return sources[target] })
+	return r.within && slices.ContainsFunc(r.targets, func(target string) bool {
+		for source := range sources {
+			if overlap(fieldsOf(target), fieldsOf(source)) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// overlap tells whether one of two paths may lead to the other's field, or into it.
+func overlap(a, b []fieldName) bool {
+	n := min(len(a), len(b))
+	return slices.Equal(a[:n], b[:n])
 }
 
 // fieldsOf are the keys of a path, each below the one before, without places in lists.

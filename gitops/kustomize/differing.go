@@ -3,6 +3,7 @@ package kustomize
 import (
 	"path"
 	"reflect"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -83,19 +84,34 @@ func begins(text string) *yaml.Node {
 	return &n
 }
 
-// deletesFirst tells whether a document of a text that is not its last one deletes an object.
+// deletesFirst tells whether an object of a text that is not its last one is to be deleted.
 func deletesFirst(content string) bool {
-	deletes := false
+	var all []*yaml.Node
 	for documents := yaml.NewDecoder(strings.NewReader(content)); ; {
 		var n yaml.Node
 		if err := documents.Decode(&n); err != nil {
-			return false
+			break
 		}
-		if deletes {
-			return true
+		if len(n.Content) > 0 {
+			all = append(all, listed(n.Content[0])...)
 		}
-		deletes = len(n.Content) > 0 && text(n.Content[0], "$patch") == "delete"
 	}
+	first := all[:max(len(all)-1, 0)]
+	return slices.ContainsFunc(first, func(n *yaml.Node) bool { return text(n, "$patch") == "delete" })
+}
+
+// listed are the items of a list of objects, and of lists in it, or the value itself: kustomize takes those out.
+func listed(n *yaml.Node) []*yaml.Node {
+	n = resolve(n)
+	items := at(n, "items")
+	if !strings.HasSuffix(text(n, "kind"), "List") || items == nil {
+		return []*yaml.Node{n}
+	}
+	var all []*yaml.Node
+	for _, item := range items.Content {
+		all = append(all, listed(item)...)
+	}
+	return all
 }
 
 // replacement looks at one that stands in a file of its own or where it is used.
@@ -199,6 +215,10 @@ func (d *differing) fieldPaths(file string, t *types.TargetSelector) {
 	for _, f := range t.FieldPaths {
 		if strings.HasSuffix(plainPath(f), "image.reference") {
 			d.volume(file, "")
+		}
+		if goesIntoText(f) {
+			d.add(file, since58, "Replace the item as a whole, or a part of its text with delimiter and index",
+				"the field path %q goes on behind an item that is a text: kustomize before 5.8 passes over what follows, and since looks into the text", oneline.Brief(f))
 		}
 		if !matchesItself(f) {
 			d.add(file, since58, "Write a value in the brackets that matches itself as a regular expression",

@@ -32,6 +32,17 @@ func matchesItself(fieldPath string) bool {
 	return true
 }
 
+// goesIntoText tells whether a field path goes on behind a [=value], which is an item of a list that is a text itself.
+func goesIntoText(fieldPath string) bool {
+	parts := utils.SmarterPathSplitter(fieldPath, ".")
+	for _, part := range parts[:max(len(parts)-1, 0)] {
+		if strings.HasPrefix(part, "[=") {
+			return true
+		}
+	}
+	return false
+}
+
 // plainPath is a field path, or what has another one's place, without what escapes a character of it.
 func plainPath(text string) string { return unescaped.Replace(text) }
 

@@ -33,20 +33,34 @@ func (f file) patches(k types.Kustomization) error {
 	return nil
 }
 
-// fileOrText inspects an entry that is either a path or the YAML itself, which is checked.
+// fileOrText inspects an entry that is either a path or the YAML itself, which is checked. A mapping that is no object kustomize takes
+// for a path in the end, or for an address.
 func (f file) fileOrText(field, entry string, check func([]byte) error) error {
-	if !isMapping(entry) {
-		return f.yamlFile(field, entry)
+	root := mapping(entry)
+	if root != nil {
+		if err := check([]byte(entry)); err != nil {
+			return fmt.Errorf("%s: %s: %w", f.name, field, err)
+		}
 	}
-	if err := check([]byte(entry)); err != nil {
-		return fmt.Errorf("%s: %s: %w", f.name, field, err)
+	if root == nil || !isObject(root) {
+		return f.yamlFile(field, entry)
 	}
 	return nil
 }
 
-func isMapping(text string) bool {
+// mapping is the one that a text is; nil: it is none.
+func mapping(text string) *yaml.Node {
 	var n yaml.Node
-	return strings.Contains(text, ":") && yaml.Unmarshal([]byte(text), &n) == nil && len(n.Content) == 1 && n.Content[0].Kind == yaml.MappingNode
+	if !strings.Contains(text, ":") || yaml.Unmarshal([]byte(text), &n) != nil || len(n.Content) != 1 || n.Content[0].Kind != yaml.MappingNode {
+		return nil
+	}
+	return n.Content[0]
+}
+
+// isObject tells whether a mapping has what every object has.
+func isObject(n *yaml.Node) bool {
+	kind, metadata := text(n, "kind"), at(n, "metadata")
+	return kind != "" && (strings.HasSuffix(kind, "List") || metadata != nil && text(metadata, "name") != "")
 }
 
 func (f file) files(k types.Kustomization) error {

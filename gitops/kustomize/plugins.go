@@ -35,7 +35,7 @@ func (f file) pluginConfigs(k types.Kustomization) error {
 func (f file) pluginEntry(field, entry string) error {
 	f.inspector.plugins = true
 	defer func() { f.inspector.plugins = false }()
-	if isMapping(entry) {
+	if mapping(entry) != nil {
 		return f.fileOrText(field, entry, f.pluginConfig)
 	}
 	at, info, err := f.locate(field, entry)
@@ -51,29 +51,44 @@ func (f file) pluginEntry(field, entry string) error {
 // pluginConfig inspects the documents of a configuration.
 func (f file) pluginConfig(content []byte) error {
 	return f.budget.spend(content, len(f.stack), func(n *yaml.Node) error {
-		config := resolve(n.Content[0])
-		apiVersion, kind := text(config, "apiVersion"), text(config, "kind")
-		switch {
-		case config.ShortTag() == "!!null":
-			return nil
-		case config.Kind != yaml.MappingNode:
-			return fmt.Errorf("a document is %s; expected the configuration of a builtin plugin", kindName(config))
-		case apiVersion != "builtin":
-			return fmt.Errorf("%s %s is a plugin; only kustomize's builtin ones are run, no programs and containers; what it makes can come from another source of the Application", apiVersion, kind)
-		case strings.HasPrefix(kind, "Helm"):
-			return fmt.Errorf("%s: Helm charts are not rendered; commit what the chart renders to", kind)
+		if f.differing != nil {
+			f.differing.document(f.reading, n)
 		}
-		if list := at(config, "replacements"); list != nil {
-			if err := f.budget.crowd.change(entries(list), len(f.stack)); err != nil {
+		configs := []*yaml.Node{resolve(n.Content[0])}
+		if text(configs[0], "apiVersion") == "builtin" {
+			configs = listed(configs[0])
+		}
+		for _, config := range configs {
+			if err := f.plugin(config); err != nil {
 				return err
 			}
 		}
-		if f.differing != nil {
-			f.differing.document(f.reading, n)
-			f.differing.plugin(f, config)
-		}
-		return f.references(config)
+		return nil
 	})
+}
+
+// plugin inspects the configuration of one.
+func (f file) plugin(config *yaml.Node) error {
+	apiVersion, kind := text(config, "apiVersion"), text(config, "kind")
+	switch {
+	case config.ShortTag() == "!!null":
+		return nil
+	case config.Kind != yaml.MappingNode:
+		return fmt.Errorf("a document is %s; expected the configuration of a builtin plugin", kindName(config))
+	case apiVersion != "builtin":
+		return fmt.Errorf("%s %s is a plugin; only kustomize's builtin ones are run, no programs and containers; what it makes can come from another source of the Application", apiVersion, kind)
+	case strings.HasPrefix(kind, "Helm"):
+		return fmt.Errorf("%s: Helm charts are not rendered; commit what the chart renders to", kind)
+	}
+	if list := at(config, "replacements"); list != nil {
+		if err := f.budget.crowd.change(entries(list), len(f.stack)); err != nil {
+			return err
+		}
+	}
+	if f.differing != nil {
+		f.differing.plugin(f, config)
+	}
+	return f.references(config)
 }
 
 // text is the value of key in the mapping n, or empty.

@@ -116,23 +116,32 @@ func madeUpOverlay(random *rand.Rand) fstest.MapFS {
 
 // value is what a field may have.
 func (w *writer) value() string {
-	return w.one("null", "", "{}", "[]", `""`, "text", `"a: b"`, "1", "true", "app:v1", "{a: b}", "[a, b]", `"null"`, "a.b", "{name: x, image: one}")
+	return w.one("null", "null", "", "{}", "[]", `""`, "text", `"image: none"`, "1", "true", "{a: b}", "[a, b]", `"null"`, "{y: one, image: two}")
 }
 
-// path is a field's, with dots.
-func (w *writer) path() string {
-	return w.one("metadata.name", "metadata.namespace", "metadata.labels.app", "metadata.annotations.note", `metadata.annotations.a\.b/c`, "spec.x", "spec.x.y", "spec.x.[name=ab].y",
-		"spec.template.spec.containers.0.image", "spec.template.spec.containers.[name=ab].image", "spec.template.spec.containers.[name=a.b].image", "spec.template.spec.containers.[name=a+b].image",
-		"spec.template.spec.containers.[name=a].x.image", "spec.template.spec.containers.*.name", "spec.template.spec.containers.1.image", "spec.template.spec.volumes.0.emptyDir.medium",
-		"spec.template.spec.volumes.[name=tools].image.reference", "spec.template.spec.containers.[name=ab].env.[name=A.B].value", "data.image", "data.text", "data.more.x", "subjects.0.name", "spec.replicas")
+// paths are those of fields, with dots, by the kinds that have them.
+var paths = map[string][]string{
+	"Service": {"metadata.annotations.note", `metadata.annotations.a\.b/c`, `metadata.annotations.internal\.config\.kubernetes\.io/helm-generated`, "spec.x.y", "spec.template.spec.containers.0.image",
+		"spec.template.spec.containers.[name=ab].image", "spec.template.spec.containers.[name=a.b].x.image", "spec.template.spec.containers.[name=a+b].x.image", "spec.template.spec.containers.[name=a+b].image",
+		"spec.template.spec.containers.*.name", "spec.template.spec.containers.1.image", "spec.template.spec.containers.[name=ab].env.[name=A.B].value"},
+	"Deployment":  {"metadata.name", "metadata.labels.app", "spec.x", "spec.x.y", "spec.replicas", "spec.template.spec.volumes.1.emptyDir.medium", "spec.template.spec.volumes.[name=tools].image.reference"},
+	"ConfigMap":   {"data.image", "data.text", "data.more.x", "metadata.name"},
+	"RoleBinding": {"subjects.0.name", "metadata.namespace", "metadata.annotations.note", `metadata.annotations.internal\.config\.kubernetes\.io/helm-generated`},
+	"CronJob":     {"spec.x.y", "spec.jobTemplate.spec.template.spec.volumes.0.emptyDir.medium"},
+}
+
+// field is a kind and the path of a field of it.
+func (w *writer) field() (kind, path string) {
+	kind = w.one("Service", "Service", "Deployment", "Deployment", "ConfigMap", "RoleBinding", "CronJob")
+	return kind, w.one(paths[kind]...)
 }
 
 // objects are some, with some fields that are odd.
 func (w *writer) objects() {
 	w.line("apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: {name: web, labels: {app: web}, annotations: {note: %s}}", w.one("a", "app:v1", "x|y", `"1"`))
-	w.line("spec:\n  template:\n    spec:\n      containers:\n      - {name: %s, image: %s, x: %s}", w.one("ab", "a", "a.b", "a+b"), w.one("app:v1", "app", "ghcr.io/a/app:v1@sha256:abc"), w.value())
+	w.line("spec:\n  template:\n    spec:\n      containers:\n      - {name: %s, image: %s, x: %s}", w.one("ab", "ab", "a.b", "a+b"), w.one("app:v1", "app", "ghcr.io/a/app:v1@sha256:abc"), w.value())
 	if w.some(.7) {
-		w.line("      - {name: %s, image: %s, x: {image: two}, env: [{name: A.B, value: %s}]}", w.one("ab", "a+b", "axb"), w.one("app:v1", "tools", "x"), w.one("a", `"1"`))
+		w.line("      - {name: %s, image: %s, x: %s, env: [{name: A.B, value: %s}]}", w.one("aab", "a+b", "axb"), w.one("app:v1", "tools", "x"), w.value(), w.one("a", `"1"`))
 	}
 	if w.some(.9) {
 		w.line("---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: worker, namespace: %s}", w.one("default", "kube-system", "team"))
@@ -154,6 +163,9 @@ func (w *writer) objects() {
 
 // twoPatches is a file with patches of objects.
 func (w *writer) twoPatches() {
+	if w.some(.2) {
+		w.line("{apiVersion: v1, kind: ConfigMap, metadata: {name: settings}, $patch: delete}\n---")
+	}
 	for i := range 1 + w.IntN(2) {
 		if i > 0 {
 			w.line("---")
@@ -183,31 +195,35 @@ func (w *writer) target() string {
 
 // kustomization is some of what one may have.
 func (w *writer) kustomization() {
-	for _, part := range []struct {
-		chance float64
-		write  func()
-	}{
-		{.3, func() { w.line("namespace: %s", w.one("production", "default")) }},
-		{.15, func() { w.line("%s: %s", w.one("namePrefix", "nameSuffix"), w.one("a-", "-b", "x")) }},
-		{.2, func() {
+	parts := []func(){
+		func() { w.line("namespace: %s", w.one("production", "default")) },
+		func() { w.line("%s: %s", w.one("namePrefix", "nameSuffix"), w.one("a-", "-b", "x")) },
+		func() {
 			w.line("labels: [{pairs: {team: %s}, includeSelectors: %s, includeTemplates: %s}]", w.one("a", `"1"`), w.one("true", "false"), w.one("true", "false"))
-		}},
-		{.1, func() { w.line("commonAnnotations: {note: %s}", w.one("c", `"2"`)) }},
-		{.1, func() { w.line("commonLabels: {team: b}") }},
-		{.4, func() {
-			w.line("images: [{name: %s, %s}]", w.one("app", "tools", "ap.", `"ghcr.io/.*/tools"`, "x"), w.one("newTag: v2", "newName: other", "digest: sha256:abc", "newName: o, newTag: v3", "tagSuffix: -x"))
-		}},
-		{.1, func() { w.line("replicas: [{name: worker, count: 3}]") }},
-		{.5, w.patches},
-		{.6, w.replacements},
-		{.2, w.generators},
-		{.35, w.transformers},
-		{.1, func() { w.line("buildMetadata: [%s]", w.one("originAnnotations", "transformerAnnotations")) }},
-		{.1, func() { w.line("sortOptions: {order: %s}", w.one("legacy", "fifo")) }},
-	} {
-		if w.some(part.chance) {
-			part.write()
-		}
+		},
+		func() { w.line("commonAnnotations: {note: %s}", w.one("c", `"2"`)) },
+		func() { w.line("commonLabels: {team: b}") },
+		func() {
+			w.line("images: [{name: %s, %s}]", w.one("app", "tools", "ap.", `"ghcr.io/.*/tools"`, `"ghcr.io/tools"`), w.one("newTag: v2", "newName: other", "digest: sha256:abc", "newName: o, newTag: v3", "tagSuffix: -x"))
+		},
+		func() { w.line("replicas: [{name: worker, count: 3}]") },
+		func() { w.line("buildMetadata: [%s]", w.one("originAnnotations", "transformerAnnotations")) },
+		func() { w.line("sortOptions: {order: %s}", w.one("legacy", "fifo")) },
+		w.generators, w.patches, w.patches, w.replacements, w.replacements, w.replacements, w.transformers, w.transformers,
+	}
+	for _, i := range w.Perm(len(parts))[:1+w.IntN(3)] {
+		w.once(parts[i])
+	}
+}
+
+// once writes a key unless it is there.
+func (w *writer) once(part func()) {
+	before := w.String()
+	part()
+	key, _, _ := strings.Cut(strings.TrimPrefix(w.String(), before), ":")
+	if strings.Contains("\n"+before, "\n"+key+":") {
+		w.Reset()
+		w.WriteString(before)
 	}
 }
 
@@ -230,17 +246,21 @@ func (w *writer) replacements() {
 	w.line("replacements:")
 	for range 1 + w.IntN(2) {
 		source := "kind: ConfigMap, name: settings, fieldPath: " + w.one("data.image", "data.text", "data.more", "metadata.name")
-		if w.some(.2) {
-			source = fmt.Sprintf("kind: %s, fieldPath: '%s'", w.one("Service", "Deployment"), w.path())
+		if kind, path := w.field(); w.some(.2) {
+			source = fmt.Sprintf("kind: %s, fieldPath: '%s'", kind, path)
 		}
 		w.line("- source: {%s%s}", source, w.one("", "", "", ", options: {delimiter: '|', index: 0}"))
 		w.line("  targets:")
 		for range 1 + w.IntN(2) {
-			w.line("  - select: %s", w.target())
+			kind, path := w.field()
+			selected := "{kind: " + kind + "}"
+			if w.some(.3) {
+				selected = w.target()
+			}
+			w.line("  - select: %s\n    fieldPaths: ['%s']", selected, path)
 			if w.some(.2) {
 				w.line("    reject: [%s]", w.target())
 			}
-			w.line("    fieldPaths: ['%s']", w.path())
 			if w.some(.6) {
 				w.line("    options: {%s}", w.one("create: true", "create: true", "delimiter: ':', index: 1", "delimiter: '|', index: -1", "create: true, delimiter: ':'", "create: false"))
 			}
@@ -255,7 +275,11 @@ func (w *writer) generators() {
 
 // transformers are builtin plugins, some for fields of their own.
 func (w *writer) transformers() {
-	field := strings.NewReplacer(".[name=ab]", "", ".[name=a.b]", "", ".[name=a+b]", "", ".[name=a]", "", ".[name=tools]", "", ".[name=A.B]", "", ".0", "", ".1", "", ".*", "", `\.`, "-", ".", "/").Replace(w.path())
+	_, path := w.field()
+	field := strings.NewReplacer(".[name=ab]", "", ".[name=a.b]", "", ".[name=a+b]", "", ".[name=a]", "", ".[name=tools]", "", ".[name=A.B]", "", ".0", "", ".1", "", ".*", "", `\.`, "-", ".", "/").Replace(path)
+	if w.some(.2) {
+		field = "spec/template/spec/volumes/image/reference"
+	}
 	specs := fmt.Sprintf("fieldSpecs: [{path: %s%s%s}]", field, w.one("", ", kind: Deployment", ", kind: Service"), w.one("", ", create: true"))
 	w.line("transformers:\n- |-\n  apiVersion: builtin\n  kind: %s", w.one(
 		"PrefixTransformer\n  prefix: ghcr.io/\n  "+specs, "SuffixTransformer\n  suffix: -z\n  "+specs, "LabelTransformer\n  labels: {a: b}\n  "+specs, "AnnotationsTransformer\n  annotations: {a: b}\n  "+specs,
@@ -263,6 +287,6 @@ func (w *writer) transformers() {
 		"ImageTagTransformer\n  imageTag: {name: app, newTag: v7}\n  "+specs, "ReplicaCountTransformer\n  replica: {name: worker, count: 2}\n  "+specs,
 		"ValueAddTransformer\n  value: "+w.one("v", `"1"`)+"\n  targets: [{fieldPath: "+field+", selector: "+w.target()+"}]",
 		"PatchTransformer\n  target: "+w.target()+"\n  patch: '- {op: add, path: /metadata/labels, value: {z: z}}'",
-		"ReplacementTransformer\n  replacements: [{source: {kind: ConfigMap, fieldPath: data.image}, targets: [{select: "+w.target()+", fieldPaths: ['"+w.path()+"']}]}]"))
+		"ReplacementTransformer\n  replacements: [{source: {kind: ConfigMap, fieldPath: data.image}, targets: [{select: "+w.target()+", fieldPaths: ['"+path+"']}]}]"))
 	w.line("  metadata: {name: made%s}", w.one("", ", namespace: production"))
 }
