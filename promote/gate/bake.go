@@ -86,11 +86,16 @@ func bake(ctx context.Context, long, limit time.Duration, holds func(context.Con
 			if now.Sub(lastSeen) >= limit {
 				return Inconclusive{err}
 			}
-		case !errors.As(err, &passing) || bad[passing.limit()]+passed >= passing.limit():
+		case !errors.As(err, &passing):
 			return err
 		default:
 			lastSeen = now
-			bad[passing.limit()] += passed
+			if bad[passing.limit()] == 0 {
+				passed = min(passed, bakeInterval) // a look may take long itself, and it may just have begun
+			}
+			if bad[passing.limit()] += passed; bad[passing.limit()] >= passing.limit() {
+				return err
+			}
 		}
 	}
 }

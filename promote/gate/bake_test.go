@@ -148,6 +148,24 @@ func TestBakeWithoutAPod(t *testing.T) {
 	}
 }
 
+// TestBakeBearsALateLook has a look that takes longer than trouble may last, and is the first that sees some.
+func TestBakeBearsALateLook(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		looks := 0
+		err := bake(t.Context(), 2*time.Minute, time.Minute, func(context.Context) error {
+			if looks++; looks != 5 {
+				return nil
+			}
+			time.Sleep(28 * time.Second)
+			return transient{error: errors.New("a sync is about to start")}
+		})
+		if err != nil || looks < 6 {
+			t.Errorf("%v after %d looks", err, looks)
+		}
+	})
+}
+
 // TestBakeBearsEachTrouble has a pod that is waited for longer than other trouble may last, and such trouble once in between.
 func TestBakeBearsEachTrouble(t *testing.T) {
 	t.Parallel()
