@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -38,6 +39,9 @@ func (b *budget) spend(content []byte, folders int, visit func(*yaml.Node) error
 	if b.indicators > maxIndicators {
 		return fmt.Errorf("holds too many values; at most %d are rendered", maxNodes)
 	}
+	if line := oddBreak.Find(content); line != nil {
+		return fmt.Errorf("has %q, at which kustomize may divide documents otherwise than YAML does: write --- alone in its line, and end lines with a line feed", oneline.Brief(strings.Trim(string(line), "\n")))
+	}
 	decoder := yaml.NewDecoder(bytes.NewReader(content))
 	for {
 		var n yaml.Node
@@ -55,7 +59,7 @@ func (b *budget) spend(content []byte, folders int, visit func(*yaml.Node) error
 		}
 		for _, root := range n.Content {
 			for _, one := range listed(root) {
-				if text(one, "kind") == "ImageTagTransformer" {
+				if exact(one, "kind") == "ImageTagTransformer" {
 					b.images++
 				}
 			}
@@ -76,6 +80,10 @@ func (b *budget) check() error {
 
 // looks are how often a value is looked at for an image.
 func (b *budget) looks() int { return b.nodes * b.images }
+
+// oddBreak finds a line that begins as the end of a document does, or a break of lines other than a line feed.
+// https://github.com/kubernetes-sigs/kustomize/blob/kyaml/v0.20.1/kyaml/kio/byteio_reader.go
+var oddBreak = regexp.MustCompile("(?m)^---[^ \\t\\r\\n][^\\n]*|^---[ \\t]+[^# \\t\\r\\n][^\\n]*|\\r[^\\n]|\\x{85}|\\x{2028}|\\x{2029}")
 
 func countAny(content []byte, chars string) int {
 	total := 0
@@ -99,7 +107,7 @@ func (b *budget) count(n *yaml.Node) error {
 	return nil
 }
 
-type size struct{ nodes, depth int }
+type size struct{ nodes, depth, bytes int }
 
 type counter struct {
 	sizes map[*yaml.Node]size // of the anchors seen; the zero size while one is being counted
@@ -115,16 +123,23 @@ func (c *counter) count(n *yaml.Node, depth int) (size, error) {
 	if n.Style&yaml.TaggedStyle != 0 && !slices.Contains(usualTags, n.ShortTag()) {
 		return size{}, fmt.Errorf("line %d has the tag %s, by which kustomize reads another value than is written: write that value", n.Line, oneline.Brief(n.ShortTag()))
 	}
-	total := size{nodes: 1, depth: 1}
+	if key := twice(n); key != "" {
+		return size{}, fmt.Errorf("line %d has the key %s twice but for its case, of which kustomize reads one here and another one there: write it once", n.Line, key)
+	}
+	total := size{nodes: 1, depth: 1, bytes: len(n.Value)}
 	for _, child := range n.Content {
 		s, err := c.count(child, depth+1)
 		if err != nil {
 			return size{}, err
 		}
 		total.nodes += s.nodes
+		total.bytes += s.bytes
 		total.depth = max(total.depth, s.depth+1)
 		if total.nodes > maxNodes {
 			return size{}, fmt.Errorf("holds more than %d values with its aliases expanded", maxNodes)
+		}
+		if total.bytes > maxTotalSize {
+			return size{}, fmt.Errorf("holds more than %d bytes with its aliases expanded", maxTotalSize)
 		}
 	}
 	return total, nil
@@ -151,6 +166,28 @@ func (c *counter) anchor(n *yaml.Node, depth int) (size, error) {
 
 // usualTags are those that leave a value as it is written.
 var usualTags = []string{"!!str", "!!int", "!!float", "!!bool", "!!null", "!!map", "!!seq", "!!timestamp", "!!merge"}
+
+// structural are keys by which kustomize tells what a mapping is.
+var structural = []string{"apiVersion", "kind", "metadata", "items", "op", "source", "targets", "reference", "fieldSpecs", "$patch"}
+
+// twice is one of those that a mapping has more than once but for its case; empty: there is none.
+func twice(n *yaml.Node) string {
+	if n.Kind != yaml.MappingNode {
+		return ""
+	}
+	for _, key := range structural {
+		times := 0
+		for i := 0; i < len(n.Content); i += 2 {
+			if strings.EqualFold(n.Content[i].Value, key) {
+				times++
+			}
+		}
+		if times > 1 {
+			return key
+		}
+	}
+	return ""
+}
 
 // isCopy reports whether n is a JSON6902 operation that copies a value.
 func isCopy(n *yaml.Node) bool {

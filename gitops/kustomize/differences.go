@@ -59,18 +59,18 @@ func Differences(ctx context.Context, tree fs.FS, dir string) ([]Difference, err
 
 // differing gathers the Differences of an overlay while it is inspected. Nil gathers nothing.
 type differing struct {
-	found   []Difference
-	again   bool     // the files are gone through once more, for the dotted selectors
-	dotted  []dotted // selectors that may select other objects as regular expressions
-	renames bool     // names are put together, so that not all stand in a file
-	images  []imageEntry
-	volumes []imageVolume
-	creates []created
-	nulls   map[string]bool // keys that have no value somewhere
+	found    []Difference
+	again    bool     // the files are gone through once more, for the dotted selectors
+	dotted   []dotted // selectors that may select other objects as regular expressions
+	renames  bool     // names are put together, so that not all stand in a file
+	images   []imageEntry
+	volumes  []imageVolume
+	replaced []replacedField
+	nulls    map[string]bool // keys that have no value somewhere
 }
 
-// created is a field path in a file, whose fields a replacement creates.
-type created struct{ file, path string }
+// replacedField is a field path of a replacement's target in a file.
+type replacedField struct{ file, path string }
 
 // add adds a Difference, once.
 func (d *differing) add(file, since, instead, format string, args ...any) {
@@ -106,14 +106,14 @@ func (d *differing) imageVolumes(ctx context.Context) error {
 	return nil
 }
 
-// belowNull finds fields that are created below a key which may have no value.
+// belowNull finds fields that are replaced below a key which may have no value.
 func (d *differing) belowNull() {
-	for _, c := range d.creates {
+	for _, c := range d.replaced {
 		parts := utils.SmarterPathSplitter(c.path, ".")
 		for _, part := range parts[:max(len(parts)-1, 0)] {
 			if d.nulls[part] {
 				d.add(c.file, since58, "Give the field a value in the object, such as {}",
-					"the replacement of %q creates a field below %s, which is null somewhere: kustomize before 5.8 passes over that, and since fails", oneline.Brief(c.path), oneline.Brief(part))
+					"the replacement of %q is of a field below %s, which is null somewhere: kustomize before 5.8 passes over that, and since fails", oneline.Brief(c.path), oneline.Brief(part))
 			}
 		}
 	}

@@ -97,14 +97,14 @@ func deletesFirst(content string) bool {
 		}
 	}
 	first := all[:max(len(all)-1, 0)]
-	return slices.ContainsFunc(first, func(n *yaml.Node) bool { return text(n, "$patch") == "delete" })
+	return slices.ContainsFunc(first, func(n *yaml.Node) bool { return exact(n, "$patch") == "delete" })
 }
 
 // listed are the items of a list of objects, and of lists in it, or the value itself: kustomize takes those out.
 func listed(n *yaml.Node) []*yaml.Node {
 	n = resolve(n)
-	items := at(n, "items")
-	if !strings.HasSuffix(text(n, "kind"), "List") || items == nil {
+	items := exactly(n, "items")
+	if !strings.HasSuffix(exact(n, "kind"), "List") || items == nil {
 		return []*yaml.Node{n}
 	}
 	var all []*yaml.Node
@@ -141,7 +141,7 @@ func (d *differing) plugin(f file, config *yaml.Node) {
 	if err != nil {
 		return
 	}
-	switch kind := text(config, "kind"); kind {
+	switch kind := exact(config, "kind"); kind {
 	case "PatchTransformer":
 		var p struct {
 			Path, Patch string
@@ -224,9 +224,7 @@ func (d *differing) fieldPaths(file string, t *types.TargetSelector) {
 			d.add(file, since58, "Write a value in the brackets that matches itself as a regular expression",
 				"the field path %q is looked for as it is written since kustomize 5.8, before its values in brackets are taken for regular expressions", oneline.Brief(f))
 		}
-		if t.Options != nil && t.Options.Create {
-			d.creates = append(d.creates, created{file, f})
-		}
+		d.replaced = append(d.replaced, replacedField{file, f})
 	}
 }
 

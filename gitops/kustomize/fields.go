@@ -59,8 +59,8 @@ func mapping(text string) *yaml.Node {
 
 // isObject tells whether a mapping has what every object has.
 func isObject(n *yaml.Node) bool {
-	kind, metadata := text(n, "kind"), at(n, "metadata")
-	return kind != "" && (strings.HasSuffix(kind, "List") || metadata != nil && text(metadata, "name") != "")
+	kind, metadata := exact(n, "kind"), exactly(n, "metadata")
+	return kind != "" && (strings.HasSuffix(kind, "List") || metadata != nil && exact(metadata, "name") != "")
 }
 
 func (f file) files(k types.Kustomization) error {

@@ -138,7 +138,8 @@ func (r *recorder) Lstat(name string) (fs.FileInfo, error) {
 // TestRenderReadsLittle expects that a tree that is loaded folder by folder is loaded where the overlay points only.
 func TestRenderReadsLittle(t *testing.T) {
 	t.Parallel()
-	files := tree(t, []byte("resources: [../../base, service.yaml]\npatches: [{path: patches/scale.yaml}]\n"))
+	// No other test has a kustomization of this length, whose render is remembered and compared with this one.
+	files := tree(t, []byte("resources: [../../base, service.yaml]\npatches: [{path: patches/scale.yaml}]\n#"+strings.Repeat("-", 4_321)+"\n"))
 	withFile(files, "apps/other/kustomization.yaml", "resources: []\n")
 	r := &recorder{MapFS: files, looked: map[string]int{}}
 	if _, err := kustomize.Render(patient(t), r, overlay); err != nil {

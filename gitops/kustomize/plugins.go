@@ -55,7 +55,7 @@ func (f file) pluginConfig(content []byte) error {
 			f.differing.document(f.reading, n)
 		}
 		configs := []*yaml.Node{resolve(n.Content[0])}
-		if text(configs[0], "apiVersion") == "builtin" {
+		if exact(configs[0], "apiVersion") == "builtin" {
 			configs = listed(configs[0])
 		}
 		for _, config := range configs {
@@ -69,7 +69,7 @@ func (f file) pluginConfig(content []byte) error {
 
 // plugin inspects the configuration of one.
 func (f file) plugin(config *yaml.Node) error {
-	apiVersion, kind := text(config, "apiVersion"), text(config, "kind")
+	apiVersion, kind := exact(config, "apiVersion"), exact(config, "kind")
 	switch {
 	case config.ShortTag() == "!!null":
 		return nil

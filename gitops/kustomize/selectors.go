@@ -85,10 +85,10 @@ func (d *differing) document(file string, n *yaml.Node) {
 
 // lists looks for a list without items, also in another list.
 func (d *differing) lists(file string, n *yaml.Node) {
-	if n.Kind != yaml.MappingNode || !strings.HasSuffix(text(n, "kind"), "List") || text(n, "apiVersion") == "" {
+	if n.Kind != yaml.MappingNode || !strings.HasSuffix(exact(n, "kind"), "List") || exact(n, "apiVersion") == "" {
 		return
 	}
-	items := at(n, "items")
+	items := exactly(n, "items")
 	if items == nil {
 		d.add(file, since55, "Give the object another kind, or deploy it by another source",
 			"%s is left out by kustomize before 5.5, as a list without items, and is an object since", oneline.Brief(text(n, "kind")))
@@ -107,7 +107,7 @@ func (d *differing) values(file string, n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode {
 		d.value(file, n.Value)
 	}
-	if reference := at(n, "reference"); reference != nil && reference.Kind == yaml.ScalarNode {
+	if reference := exactly(n, "reference"); reference != nil && reference.Kind == yaml.ScalarNode {
 		d.volume(file, reference.Value)
 	}
 	switch op := text(n, "op"); {
