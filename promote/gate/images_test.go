@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/acme/knative-promote/promote/event"
@@ -213,15 +214,26 @@ func (w *world) counter(percent int, late time.Duration) func(context.Context) (
 		before := max(0, clock-int(late/time.Second))
 		seen, seenOld = w.scraped[before], w.scrapedOld[before]
 	}
+	seconds := []second{}
 	return func(context.Context) (counts, error) {
 		for w.clock-clock < int(time.Since(began)/time.Second) {
+			one := second{at: began.Add(time.Duration(w.clock-clock) * time.Second)}
+			before, beforeOld := w.seen, w.seenOld
 			w.second(percent)
+			one.Candidate = w.seen.Since(before)
+			if percent <= mostlyOld {
+				one.Old = w.seenOld.Since(beforeOld)
+			}
+			seconds = append(seconds, one)
 		}
 		now, old := w.seen, w.seenOld
 		if w.scrape > 0 {
 			now, old = w.scraped[w.clock], w.scrapedOld[w.clock]
 		}
 		c := counts{candidate: now.Since(seen)}
+		if w.byLoad {
+			c.seconds = slices.Clone(seconds)
+		}
 		if !w.byLoad || percent <= mostlyOld {
 			old = old.Since(seenOld)
 			c.old = &old
@@ -245,7 +257,7 @@ func (w *world) promote(ctx context.Context, steps []Step) (last end) {
 	for _, step := range steps {
 		m := measurement{
 			objective: objective, count: w.counter(step.Percent, late), bake: step.Bake, wait: 5 * time.Minute,
-			seen: seen, say: func(string, ...any) {}, late: late, each: w.byLoad,
+			seen: seen, say: func(string, ...any) {}, late: late,
 		}
 		_, err := m.judge(ctx, fmt.Sprintf("%d %%", step.Percent))
 		seen = m.seen

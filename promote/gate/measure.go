@@ -25,7 +25,14 @@ type counts struct {
 	old       *slo.Counts // nil: it is not counted
 	shared    bool        // some of the old revision's reached the candidate
 	note      string      // what a person should know of them
+	seconds   []second    // that are known and over; nil: none is known
 	open      time.Time   // when the oldest request was sent that has not ended; zero: all have
+}
+
+// A second is one of a step.
+type second struct {
+	at time.Time // when it began
+	slo.Second
 }
 
 // since is what has come after earlier counts of the same step.
@@ -54,8 +61,6 @@ type measurement struct {
 	// late is how much later than another request one may be counted. 0: the
 	// counts are of one moment.
 	late time.Duration
-	// each says that a look counts all that has come by then, so that what comes between two looks is known.
-	each bool
 }
 
 // stale is that nobody knows what has come since the counts beside it, which stand: what has failed has failed.
@@ -73,6 +78,7 @@ func (m *measurement) sample(ctx context.Context, l *samples) (counts, error) {
 	if !of.candidate.Possible() || of.old != nil && !of.old.Possible() {
 		return now, errors.New("the requests that are counted have become fewer, or more of them bad than there are")
 	}
+	l.known, now.seconds = now.seconds, nil
 	l.all = append(l.all, sample{at, now})
 	return now, err
 }
@@ -82,7 +88,7 @@ func (m *measurement) judge(ctx context.Context, step string) (string, error) {
 	began, before := time.Now(), m.seen
 	said := began
 	var looked, kept time.Time // the last look that counted, and since when the objective is kept
-	l := m.beginSamples(step)
+	l := beginSamples(step, m.late)
 	if m.late > 0 { // what came before the step; if it cannot be told, it counts as the step's
 		_, _ = m.sample(ctx, l)
 	}

@@ -90,22 +90,31 @@ func TestMeasurementRemembersTheStepsBefore(t *testing.T) {
 	})
 }
 
-// TestMeasurementOfTroubleOfTwoSeconds has all requests of two seconds fail: where what comes between two looks is known, that is
+// TestMeasurementOfTroubleOfTwoSeconds has all requests of two seconds fail: where the seconds are known, that is
 // too little to say, and else too much.
 func TestMeasurementOfTroubleOfTwoSeconds(t *testing.T) {
 	t.Parallel()
-	for _, each := range []bool{true, false} {
+	for _, known := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			began := time.Now()
 			m := measurement{
-				objective: slo.Default(), bake: time.Minute, wait: time.Minute, each: each, say: func(string, ...any) {},
+				objective: slo.Default(), bake: time.Minute, wait: time.Minute, say: func(string, ...any) {},
 				count: func(context.Context) (counts, error) {
-					passed := int(time.Since(began).Seconds())
-					return counts{candidate: slo.Counts{Requests: 10 * passed, Failed: 10 * min(max(passed-20, 0), 2)}}, nil
+					var c counts
+					for i := range int(time.Since(began).Seconds()) {
+						one := second{at: began.Add(time.Duration(i) * time.Second), Second: slo.Second{Candidate: slo.Counts{Requests: 10}}}
+						if i == 20 || i == 21 {
+							one.Candidate.Failed = 10
+						}
+						if c.candidate = c.candidate.And(one.Candidate); known {
+							c.seconds = append(c.seconds, one)
+						}
+					}
+					return c, nil
 				},
 			}
-			if _, err := m.judge(t.Context(), "10 %"); err == nil || inconclusive(err) != each {
-				t.Errorf("each %t: %v", each, err)
+			if _, err := m.judge(t.Context(), "10 %"); err == nil || inconclusive(err) != known {
+				t.Errorf("known %t: %v", known, err)
 			}
 		})
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -22,6 +23,7 @@ const mostlyOld = 20
 // and to the Service as long as the old revision has most of its traffic.
 type ownRequests struct {
 	load           requests.Load
+	began          time.Time
 	candidate, old answered
 	shared         bool // the Service's traffic already is
 }
@@ -31,14 +33,22 @@ type answered struct {
 	url       string // empty: it is not asked
 	objective slo.Objective
 	expect    int
+	began     time.Time
 
-	mu     sync.Mutex
+	mu      sync.Mutex
+	seconds map[int]*inSecond // since it began
+	counts  slo.Counts
+	fault   error // of the last bad answer
+	unsent  int
+	since   int         // how many of these came after the last that was sent
+	why     error       // the last one was not sent
+	open    []time.Time // when those were sent that have not ended, the oldest first
+}
+
+// inSecond are the requests that were sent in one second, whenever they ended.
+type inSecond struct {
+	open   int // that have not ended
 	counts slo.Counts
-	fault  error // of the last bad answer
-	unsent int
-	since  int         // how many of these came after the last that was sent
-	why    error       // the last one was not sent
-	open   []time.Time // when those were sent that have not ended, the oldest first
 }
 
 // ownRequests says whom the run asks in a step.
@@ -47,10 +57,10 @@ func (s Settings) ownRequests(ask Ask, load requests.Load, objective slo.Objecti
 	if err != nil {
 		return nil, err
 	}
-	own := &ownRequests{load: load, shared: ask.Step.Percent > 0}
-	own.candidate = answered{url: url, objective: objective, expect: s.Probe.Expect}
+	own := &ownRequests{load: load, began: time.Now(), shared: ask.Step.Percent > 0}
+	own.candidate = answered{url: url, objective: objective, expect: s.Probe.Expect, began: own.began}
 	if service := ask.Observed.Service; ask.Step.Percent <= mostlyOld && service.Status.URL != nil {
-		own.old = answered{url: service.Status.URL.String(), objective: objective, expect: s.Probe.Expect}
+		own.old = answered{url: service.Status.URL.String(), objective: objective, expect: s.Probe.Expect, began: own.began}
 	}
 	return own, nil
 }
@@ -77,19 +87,20 @@ func (a *answered) ask(ctx context.Context, client *requests.Client, path string
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.end(sent)
+	of := a.end(sent)
 	if answer.Unsent != nil {
 		a.unsent, a.since, a.why = a.unsent+1, a.since+1, answer.Unsent
 		return
 	}
-	a.counts.Requests++
 	a.since = 0
+	one := slo.Counts{Requests: 1}
 	if fault := answer.Fault(a.expect); fault != nil {
-		a.counts.Failed, a.fault = a.counts.Failed+1, fault
+		one.Failed, a.fault = 1, fault
 	}
 	if a.objective.Latency > 0 && answer.Took > a.objective.Latency {
-		a.counts.Slow++
+		one.Slow = 1
 	}
+	a.counts, of.counts = a.counts.And(one), of.counts.And(one)
 }
 
 // begin notes a request that is sent now.
@@ -98,14 +109,54 @@ func (a *answered) begin() time.Time {
 	defer a.mu.Unlock()
 	now := time.Now()
 	a.open = append(a.open, now)
+	a.second(now).open++
 	return now
 }
 
-// end notes that a request has ended.
-func (a *answered) end(sent time.Time) {
+// end notes that a request has ended, and gives the second in which it was sent.
+func (a *answered) end(sent time.Time) *inSecond {
 	if i := slices.Index(a.open, sent); i >= 0 {
 		a.open = slices.Delete(a.open, i, i+1)
 	}
+	of := a.second(sent)
+	of.open--
+	return of
+}
+
+// second is that of a time.
+func (a *answered) second(at time.Time) *inSecond {
+	i := int(at.Sub(a.began) / time.Second)
+	if a.seconds[i] == nil {
+		if a.seconds == nil {
+			a.seconds = map[int]*inSecond{}
+		}
+		a.seconds[i] = &inSecond{}
+	}
+	return a.seconds[i]
+}
+
+// seconds are those that are over, and of which all requests have ended. What hangs is one of the second in which it was sent.
+func (o *ownRequests) seconds() []second {
+	candidate, old := o.candidate.bySecond(), o.old.bySecond()
+	over := int(time.Since(o.began) / time.Second)
+	all := []second{}
+	for _, i := range slices.Sorted(maps.Keys(candidate)) {
+		if i < over && candidate[i].open+old[i].open == 0 {
+			all = append(all, second{o.began.Add(time.Duration(i) * time.Second), slo.Second{Candidate: candidate[i].counts, Old: old[i].counts}})
+		}
+	}
+	return all
+}
+
+// bySecond are the requests by now.
+func (a *answered) bySecond() map[int]inSecond {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	all := map[int]inSecond{}
+	for i, of := range a.seconds {
+		all[i] = *of
+	}
+	return all
 }
 
 // mostUnsent is how many requests in a row may not be sent before nobody knows what the candidate answers.
@@ -115,7 +166,7 @@ const mostUnsent = 3
 func (o *ownRequests) counts(context.Context) (counts, error) {
 	var c counts
 	var err error
-	c.open = o.candidate.oldest()
+	c.open, c.seconds = o.candidate.oldest(), o.seconds()
 	if c.candidate, c.note, err = o.candidate.sum(); err != nil {
 		return c, err
 	}

@@ -8,9 +8,11 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/acme/knative-promote/argo"
+	"github.com/acme/knative-promote/promote/metrics"
 	"github.com/acme/knative-promote/promote/requests"
 	"github.com/acme/knative-promote/promote/slo"
 )
@@ -100,7 +102,8 @@ func TestOwnRequestsCutOff(t *testing.T) {
 	there, away := requests.Route{Connect: server.Listener.Addr().String()}.Open(), requests.Route{Connect: "127.0.0.1:1"}.Open()
 	defer there.Close()
 	defer away.Close()
-	own := &ownRequests{candidate: answered{url: "http://candidate.example.test"}}
+	began := time.Now()
+	own := &ownRequests{began: began, candidate: answered{began: began, url: "http://candidate.example.test"}}
 	for i, client := range []*requests.Client{there, there, away, away, away, there} {
 		own.candidate.ask(t.Context(), client, "/")
 		got, err := own.counts(t.Context())
@@ -127,15 +130,46 @@ func TestSLOGateAsksWhileTheStepBakes(t *testing.T) {
 	}
 }
 
-// TestOwnRequestsAreKnownBySeconds tells the run's own requests, which end when it looks, from those that a Prometheus has counted.
+// TestOwnRequestsOfAStall has a candidate that stands still for eight seconds: what was sent in them ends at once, and is bad
+// in each of them.
+func TestOwnRequestsOfAStall(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		own := &ownRequests{began: began, candidate: answered{began: began, url: "http://web"}}
+		var sent []time.Time
+		for range 16 { // two a second
+			time.Sleep(500 * time.Millisecond)
+			sent = append(sent, own.candidate.begin())
+		}
+		if known := own.seconds(); len(known) != 0 {
+			t.Errorf("while nothing has ended: %+v", known)
+		}
+		time.Sleep(time.Second)
+		for _, at := range sent {
+			of := own.candidate.end(at)
+			of.counts = of.counts.And(slo.Counts{Requests: 1, Slow: 1})
+		}
+		bad := 0
+		for _, one := range own.seconds() {
+			if one.Candidate.Requests > 0 && one.Candidate.Slow == one.Candidate.Requests {
+				bad++
+			}
+		}
+		if bad != 9 {
+			t.Errorf("%d bad seconds, want those in which something was sent", bad)
+		}
+	})
+}
+
+// TestOwnRequestsAreKnownBySeconds tells the run's own requests from those that a Prometheus has counted.
 func TestOwnRequestsAreKnownBySeconds(t *testing.T) {
 	t.Parallel()
-	at := Ask{Tag: "candidate", Step: Step{Percent: 10}, Observed: argo.Observed{Service: service(t)}}
-	for from, each := range map[slo.Source]bool{slo.Load: true, slo.Kourier: false} {
-		s := Settings{Load: requests.Load{Path: "/", Rate: 1}, SLO: slo.Objective{Success: 99, Requests: 1, From: from}}
-		var m measurement
-		if _, err := s.counting(&m, at); m.each != each || (err == nil) != each {
-			t.Errorf("from=%s: by seconds %t, error %v", from, m.each, err)
-		}
+	got, err := sendTo(t, byHost(t), 10, 3, slo.Default())
+	if err != nil || got.seconds == nil {
+		t.Errorf("own requests: %v, error %v", got.seconds, err)
+	}
+	if c, err := countsOf(metrics.Seen{}, nil); c.seconds != nil || err != nil {
+		t.Errorf("those of a Prometheus: %v, error %v", c.seconds, err)
 	}
 }

@@ -18,30 +18,28 @@ type sample struct {
 type samples struct {
 	step   string
 	late   time.Duration // how old a request may be that is not counted yet
-	each   bool          // each sample is of what has just come
 	all    []sample
 	opened []time.Time
+	known  []second // by the newest look; nil: it does not tell
 }
 
-func (m *measurement) beginSamples(step string) *samples {
+func beginSamples(step string, late time.Duration) *samples {
 	now := time.Now()
-	return &samples{step: step, late: m.late, each: m.each, all: []sample{{at: now.Add(-m.late)}}, opened: []time.Time{now}}
+	return &samples{step: step, late: late, all: []sample{{at: now.Add(-late)}}, opened: []time.Time{now}}
 }
 
 // last is the newest sample.
 func (l *samples) last() sample { return l.all[len(l.all)-1] }
 
 // by is the newest sample that is not after a time.
-func (l *samples) by(t time.Time) sample { return l.all[l.index(t)] }
-
-func (l *samples) index(t time.Time) int {
+func (l *samples) by(t time.Time) sample {
 	after, _ := slices.BinarySearchFunc(l.all, t, func(one sample, t time.Time) int {
 		if one.at.After(t) {
 			return 1
 		}
 		return -1
 	})
-	return max(after, 1) - 1
+	return l.all[max(after, 1)-1]
 }
 
 // base is the sample with which the last period begins.
@@ -70,26 +68,25 @@ func (l *samples) periods() []slo.Period {
 		if l.late > 0 && of.old != nil {
 			s.Bounds = l.bounds(began, ended)
 		}
-		if l.each {
-			s.Seconds = l.seconds(began, ended)
+		if l.known != nil {
+			s.Seconds = l.seconds(i)
 		}
 		all = append(all, s)
 	}
 	return all
 }
 
-// seconds are what has come between the samples of a period.
-func (l *samples) seconds(began, ended time.Time) []slo.Second {
-	seconds := []slo.Second{}
-	for i := l.index(began) + 1; i <= l.index(ended); i++ {
-		of := l.all[i].since(l.all[i-1].counts)
-		second := slo.Second{Candidate: of.candidate}
-		if of.old != nil {
-			second.Old = *of.old
+// seconds are those that have begun in a period. The first one may have begun a little before it.
+func (l *samples) seconds(period int) []slo.Second {
+	all := []slo.Second{}
+	for _, one := range l.known {
+		before := period > 0 && one.at.Before(l.opened[period])
+		behind := period+1 < len(l.opened) && !one.at.Before(l.opened[period+1])
+		if !before && !behind {
+			all = append(all, one.Second)
 		}
-		seconds = append(seconds, second)
 	}
-	return seconds
+	return all
 }
 
 // bounds are what can be compared of a period. What was counted of one revision in

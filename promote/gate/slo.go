@@ -113,11 +113,11 @@ func (s Settings) counting(m *measurement, ask Ask) (send func(ctx context.Conte
 		if err != nil {
 			return nil, err
 		}
-		m.count, m.each, send = own.counts, true, func(ctx context.Context) { own.send(ctx, s.Route) }
+		m.count, send = own.counts, func(ctx context.Context) { own.send(ctx, s.Route) }
 	}
 	if s.ByMetrics() {
 		m.count, err = ask.scraped(m.objective)
-		m.each, m.every, m.late = false, scrapedInterval, metrics.Late(m.objective)
+		m.every, m.late = scrapedInterval, metrics.Late(m.objective)
 	}
 	return send, err
 }

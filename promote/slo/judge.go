@@ -17,6 +17,11 @@ func (c Counts) Since(earlier Counts) Counts {
 	return Counts{Requests: c.Requests - earlier.Requests, Failed: c.Failed - earlier.Failed, Slow: c.Slow - earlier.Slow}
 }
 
+// And is the sum.
+func (c Counts) And(more Counts) Counts {
+	return Counts{Requests: c.Requests + more.Requests, Failed: c.Failed + more.Failed, Slow: c.Slow + more.Slow}
+}
+
 // A Period is a part of a promotion in which the traffic was shared in one way:
 // a step, or a part of one. Where a step bakes for long, one period for each
 // minute finds sooner what begins late.
@@ -35,7 +40,7 @@ type Period struct {
 	Seconds []Second
 }
 
-// A Second is what was counted in so short a time, or in a little more.
+// A Second is what was sent in so short a time, whenever it ended.
 type Second struct {
 	Candidate Counts
 	Old       Counts // none where the old revision is not counted
