@@ -52,7 +52,7 @@ func judgeConditions(in Intent, ob Observed) *Verdict {
 			if Uncheckable(c.Message) {
 				v.Reason += "; no commit becomes live, also not one that rolls back, before the one is reverted that brought what this names"
 			}
-			if in.Restores && strings.Contains(c.Message, partAway) {
+			if strings.Contains(c.Message, partAway) {
 				v.Trouble = "" // there is nothing better to do than to wait for it
 			}
 			v.Intended = uncompared(c) && judgeLive(in, ob) == nil
