@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/acme/knative-promote/internal/strictyaml"
 )
 
 // maxKustomization is the size up to which a kustomization is looked into, in
@@ -38,6 +40,9 @@ func readLinks(tree fs.FS, file string) (l links, err error) {
 	content, err := fs.ReadFile(tree, file)
 	if err != nil {
 		return l, err
+	}
+	if strictyaml.Bounded(content, maxKustomization) != nil {
+		return links{unread: true}, nil // or it is no YAML
 	}
 	var all any
 	if yaml.Unmarshal(content, &l) != nil {

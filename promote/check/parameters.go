@@ -9,8 +9,12 @@ import (
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/acme/knative-promote/internal/strictyaml"
 	"github.com/acme/knative-promote/promote/event"
 )
+
+// maxParameters is how many bytes such a file may have, its aliases expanded.
+const maxParameters = 1 << 20
 
 // parametersIn reads a file of parameters as Argo CD does, which merges it into the Application's
 // source and keeps from that where the source is.
@@ -21,7 +25,10 @@ func parametersIn(file string, raw []byte) overriding {
 		Kustomize               json.RawMessage
 		Directory, Helm, Plugin map[string]any
 	}
-	raw, err := yaml.YAMLToJSON(raw)
+	err := strictyaml.Bounded(raw, maxParameters)
+	if err == nil {
+		raw, err = yaml.YAMLToJSON(raw)
+	}
 	switch {
 	case err != nil:
 		o.err = errors.New("it is no YAML")

@@ -36,7 +36,7 @@ func (v *vault) redact(node *yaml.Node) {
 		switch {
 		case v.runs[node]:
 			v.set(node, v.redactSettings(v.redactWords(node.Value)))
-		case !v.files[node] && secretManifest(node.Value):
+		case (!v.files[node] || strings.HasPrefix(node.Value, "{")) && secretManifest(node.Value):
 			v.set(node, v.hide(node.Value))
 		default:
 			v.set(node, v.redactText(node.Value))
@@ -118,11 +118,11 @@ func (v *vault) hideOwn(node *yaml.Node) {
 	}
 }
 
-// program tells whether a field is a file that may be run, as that of a ConfigMap: it has several lines, or words and what
-// makes commands of them. Of one that is the secrets alone are hidden.
+// program tells whether a field is a file that may be run, as that of a ConfigMap: it is called as a file and has several lines, or it has
+// words and what makes commands of them. Of one that is the secrets alone are hidden.
 func program(name string, value *yaml.Node) bool {
 	text := strings.TrimSpace(value.Value)
-	return strings.Contains(name, ".") && (strings.Contains(text, "\n") || strings.ContainsAny(text, " \t") && shell.MatchString(text))
+	return strings.Contains(name, ".") && strings.Contains(text, "\n") || strings.ContainsAny(text, " \t") && shell.MatchString(text)
 }
 
 // hideAll hides every scalar below node.

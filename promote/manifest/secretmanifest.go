@@ -22,8 +22,8 @@ var (
 // secretManifest tells whether a text has the manifest of a Secret in it, such as a ConfigMap's file.
 // One that cannot be read as YAML to its end may be a program; its rows are hidden alone.
 func secretManifest(text string) bool {
-	if !maybeSecret.MatchString(text) {
-		return false
+	if !maybeSecret.MatchString(text) || strings.Contains(text, "$(") || strings.Contains(text, "`") {
+		return false // or a shell runs what is in it
 	}
 	has := false
 	for documents := yaml.NewDecoder(bytes.NewReader([]byte(text))); ; {
@@ -35,9 +35,9 @@ func secretManifest(text string) bool {
 	}
 }
 
-// namesManifest tells whether a file of this name may be a manifest. A file that is called as a script is read as one, whatever it begins with.
+// namesManifest tells whether a file of this name may be a manifest. A file that is called otherwise may be a script, whatever it begins with, but for JSON.
 func namesManifest(name string) bool {
-	return slices.Contains([]string{"", ".yaml", ".yml", ".json"}, path.Ext(strings.ToLower(name)))
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(strings.ToLower(name)))
 }
 
 // ofSecret tells whether a mapping is a Secret, or has one below or in a text of its own. What is
