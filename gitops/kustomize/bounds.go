@@ -83,7 +83,7 @@ func (b *budget) looks() int { return b.nodes * b.images }
 
 // oddBreak finds a line that begins as the end of a document does, or a break of lines other than a line feed.
 // https://github.com/kubernetes-sigs/kustomize/blob/kyaml/v0.20.1/kyaml/kio/byteio_reader.go
-var oddBreak = regexp.MustCompile("(?m)^---[^ \\t\\r\\n][^\\n]*|^---[ \\t]+[^# \\t\\r\\n][^\\n]*|\\r[^\\n]|\\x{85}|\\x{2028}|\\x{2029}")
+var oddBreak = regexp.MustCompile(`(?m)^---[^ \t\r\n][^\n]*|^---[ \t]+[^# \t\r\n][^\n]*|\r[^\n]|\x{85}|\x{2028}|\x{2029}`)
 
 func countAny(content []byte, chars string) int {
 	total := 0
