@@ -231,7 +231,7 @@ func TestForgeTokenRevoked(t *testing.T) {
 	r.until("baking 10 %")
 	s.must(s.forge.Revoke(t.Context(), s.ci))
 	r.wait()
-	s.fails(r, 4, "Not allowed: 100 %: reading FORGE/OWNER/infra.git: access denied: check that the token or key is valid and may read and write the repository "+
+	s.fails(r, 4, "Not allowed: 100 %: pushing to FORGE/OWNER/infra.git: access denied: check that the token or key is valid and may read and write the repository "+
 		"(authentication required: Failed to authenticate user)")
 	if n := len(s.commits()); n != 2 {
 		t.Errorf("%d commits, want 2: %q", n, s.commits())
