@@ -107,6 +107,7 @@ func TestRenderBounds(t *testing.T) {
 		{"a document beside its beginning", "", "--- {apiVersion: v1, kind: A, metadata: {name: a}}\n", "at which kustomize may divide documents otherwise"},
 		{"an odd break of lines", "", "apiVersion: v1\nkind: A # \u2028  x: y\nmetadata: {name: a}\n", "end lines with a line feed"},
 		{"aliases of a text", "", "a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a, ", 40) + "]\n", "holds more than 33554432 bytes with its aliases expanded"},
+		{"definitions that double", "crds: [service.yaml]\n", doubling(30), "comes to more than 2000 with all that it refers to"},
 		{"a definition of itself", "crds: [service.yaml]\n", "Foo: {Schema: {properties: {a: {$ref: Bar}}}}\nBar: {Schema: {properties: {a: {$ref: '#/definitions/Foo'}}}}\n", "refers to itself: leave out what refers to it"},
 		{"a tag of one's own", "", "a: !mine b", "has the tag !mine"},
 		{"items created without an end", "replacements:\n- {source: {kind: A}, targets: [{select: {kind: A}, fieldPaths: ['a.[b=c+d].e'], options: {create: true}}]}\n", "", "creates what it does not find again"},
@@ -215,6 +216,15 @@ func each(n int, format string) string {
 	var b strings.Builder
 	for i := range n {
 		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
+
+// doubling are definitions of which each refers to the next one twice.
+func doubling(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "D%d: {Schema: {properties: {a: {$ref: D%d}, b: {$ref: D%d}}}}\n", i, i+1, i+1)
 	}
 	return b.String()
 }

@@ -9,8 +9,6 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	"sigs.k8s.io/kustomize/api/types"
-
-	"github.com/acme/knative-promote/internal/oneline"
 )
 
 func (f file) patches(k types.Kustomization) error {
@@ -71,7 +69,7 @@ func (f file) files(k types.Kustomization) error {
 			return err
 		}
 		if err := f.definitions(entry); err != nil {
-			return fmt.Errorf("%s: crds: %s: %w", f.name, entry, err)
+			return fmt.Errorf("%s: crds: %q: %w", f.name, entry, err)
 		}
 	}
 	for _, entry := range k.Configurations {
@@ -92,60 +90,6 @@ func (f file) files(k types.Kustomization) error {
 		return f.schemaFile(p)
 	}
 	return nil
-}
-
-// definitions is an error where a definition of crds: refers to itself: kustomize follows that without an end.
-func (f file) definitions(entry string) error {
-	at, _, err := f.locate("crds", entry)
-	if err != nil {
-		return err
-	}
-	content, err := f.confined.ReadFile(path.Join(confinedRoot, at))
-	if err != nil {
-		return err
-	}
-	var root yaml.Node
-	if err := yaml.Unmarshal(content, &root); err != nil || len(root.Content) == 0 {
-		return err
-	}
-	all, refers := resolve(root.Content[0]), map[string][]string{}
-	for i := 0; i+1 < len(all.Content); i += 2 {
-		refers[path.Base(all.Content[i].Value)] = references(all.Content[i+1])
-	}
-	for name := range refers {
-		if reaches(refers, name, name, map[string]bool{}) {
-			return fmt.Errorf("the definition %s refers to itself: leave out what refers to it", oneline.Brief(name))
-		}
-	}
-	return nil
-}
-
-// references are the names that $ref has somewhere in a value.
-func references(n *yaml.Node) (names []string) {
-	n = resolve(n)
-	for i, child := range n.Content {
-		if n.Kind == yaml.MappingNode && i%2 == 1 && n.Content[i-1].Value == "$ref" {
-			names = append(names, path.Base(resolve(child).Value))
-		}
-		names = append(names, references(child)...)
-	}
-	return names
-}
-
-// reaches tells whether a definition leads from one to another, by way of those that were not seen yet.
-func reaches(refers map[string][]string, from, to string, seen map[string]bool) bool {
-	for _, next := range refers[from] {
-		if next == to {
-			return true
-		}
-		if !seen[next] {
-			seen[next] = true
-			if reaches(refers, next, to, seen) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // schemaFile inspects an OpenAPI schema. In JSON, which has no aliases, it can be larger than any overlay.

@@ -85,10 +85,13 @@ func (f file) plugin(config *yaml.Node) error {
 			return err
 		}
 	}
-	if f.differing != nil {
+	if err := f.references(config); err != nil {
+		return err
+	}
+	if f.differing != nil { // what it names is bounded by now
 		f.differing.plugin(f, config)
 	}
-	return f.references(config)
+	return nil
 }
 
 // text is the value of key in the mapping n, or empty.
