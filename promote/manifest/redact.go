@@ -36,7 +36,7 @@ func (v *vault) redact(node *yaml.Node) {
 		switch {
 		case v.runs[node]:
 			v.set(node, v.redactSettings(v.redactWords(node.Value)))
-		case (!v.files[node] || strings.HasPrefix(node.Value, "{")) && secretManifest(node.Value):
+		case secretManifest(node.Value):
 			v.set(node, v.hide(node.Value))
 		default:
 			v.set(node, v.redactText(node.Value))
@@ -74,8 +74,10 @@ func (v *vault) redactMapping(node *yaml.Node) {
 			continue
 		case name == "command" || name == "args":
 			v.show(value)
-		case !namesManifest(name):
-			v.files[value] = true
+		case value.Kind == yaml.ScalarNode && !v.runs[value] && !mayBeManifest(name, value.Value):
+			clean(value)
+			v.set(value, v.redactText(value.Value))
+			continue
 		}
 		v.redact(value)
 	}

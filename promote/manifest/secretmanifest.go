@@ -35,9 +35,10 @@ func secretManifest(text string) bool {
 	}
 }
 
-// namesManifest tells whether a file of this name may be a manifest. A file that is called otherwise may be a script, whatever it begins with, but for JSON.
-func namesManifest(name string) bool {
-	return slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(strings.ToLower(name)))
+// mayBeManifest tells whether a file of this name may be a manifest. One that is called otherwise may be a script, whatever it begins with, but
+// for JSON.
+func mayBeManifest(name, text string) bool {
+	return strings.HasPrefix(text, "{") || slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(strings.ToLower(name)))
 }
 
 // ofSecret tells whether a mapping is a Secret, or has one below or in a text of its own. What is

@@ -19,7 +19,6 @@ type vault struct {
 	hidden map[*yaml.Node]bool // with all below it
 	own    map[*yaml.Node]bool // the scalars of a list
 	runs   map[*yaml.Node]bool // commands
-	files  map[*yaml.Node]bool // that are called as no manifest is
 }
 
 // marks finds what a token may begin with.
@@ -43,7 +42,6 @@ func newVault(manifests ...[]byte) *vault {
 		hidden: map[*yaml.Node]bool{},
 		own:    map[*yaml.Node]bool{},
 		runs:   map[*yaml.Node]bool{},
-		files:  map[*yaml.Node]bool{},
 	}
 }
 

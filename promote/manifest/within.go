@@ -21,8 +21,8 @@ func (d Difference) Within(others []Difference) bool {
 // within tells whether another one is the same object, in its own namespace or, where it names none, in one that it is
 // given, and changes in all that this one changes in.
 func (o Object) within(other Object) bool {
-	names := o.Name != o.Alone && o.Name != other.Name // another namespace
-	if o.Alone == "" || o.Alone != other.Alone || o.Change != other.Change || o.hides() || names {
+	elsewhere := o.Name != o.Alone && o.Name != other.Name // it names another namespace
+	if o.Alone == "" || o.Alone != other.Alone || o.Change != other.Change || o.hides() || elsewhere {
 		return false
 	}
 	return o.told() && o.among(other) || slices.Equal(o.lines(), other.lines())
