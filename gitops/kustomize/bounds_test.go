@@ -229,6 +229,15 @@ func doubling(n int) string {
 	return b.String()
 }
 
+// BenchmarkManySources has as many replacements within texts as an overlay may, each of another field.
+func BenchmarkManySources(b *testing.B) {
+	files := tree(b, []byte("resources: [service.yaml]\nreplacements:\n"+each(1_900, "- {source: {kind: A, fieldPath: data.x%[1]d}, targets: [{select: {kind: A}, fieldPaths: [data.y%[1]d], options: {delimiter: a}}]}\n")))
+	for b.Loop() {
+		_, _ = kustomize.Differences(b.Context(), files, overlay)
+		_, _ = kustomize.Render(patient(b), files, overlay)
+	}
+}
+
 func deepAliases(levels int) string {
 	var b strings.Builder
 	b.WriteString("a0: &a0 [[x]]\n")

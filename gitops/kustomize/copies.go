@@ -177,9 +177,9 @@ func atOf(n *yaml.Node, key string, same func(a, b string) bool, depth int) *yam
 // check is an error where as many values as the overlay has may become too many.
 func (c *copies) check(values int) error {
 	doublings, each := c.operations, bits.Len(uint(values)) // a pattern may name that many places
-	sources := map[string]bool{}
+	sources := fieldSet{whole: map[string]bool{}, above: map[string]bool{}}
 	for _, r := range c.replacements {
-		if sources[r.source] = true; r.endless != "" {
+		if sources.add(r.source); r.endless != "" {
 			return fmt.Errorf("the field path %q of a replacement creates what it does not find again, as kustomize takes the value in its brackets for a regular expression: write a value there that matches itself, or do not create", oneline.Brief(r.endless))
 		}
 	}
@@ -221,21 +221,32 @@ func (c *copies) isNested(fieldPath string) bool {
 }
 
 // feeds tells whether a replacement within a text may be of one that others come from.
-func (r replacement) feeds(sources map[string]bool) bool {
-	return r.within && slices.ContainsFunc(r.targets, func(target string) bool {
-		for source := range sources {
-			if overlap(fieldsOf(target), fieldsOf(source)) {
-				return true
-			}
-		}
-		return false
-	})
+func (r replacement) feeds(sources fieldSet) bool {
+	return r.within && slices.ContainsFunc(r.targets, sources.overlaps)
 }
 
-// overlap tells whether one of two paths may lead to the other's field, or into it.
-func overlap(a, b []fieldName) bool {
-	n := min(len(a), len(b))
-	return slices.Equal(a[:n], b[:n])
+// A fieldSet has fields, by what their paths lead through, and all that these are in.
+type fieldSet struct{ whole, above map[string]bool }
+
+func (s fieldSet) add(fieldPath string) {
+	at := ""
+	for _, f := range fieldsOf(fieldPath) {
+		s.above[at] = true
+		at += f.key + "\x00"
+	}
+	s.above[at], s.whole[at] = true, true
+}
+
+// overlaps tells whether a path may lead to one of the fields, into it, or to what it is in.
+func (s fieldSet) overlaps(fieldPath string) bool {
+	at := ""
+	for _, f := range fieldsOf(fieldPath) {
+		if s.whole[at] {
+			return true
+		}
+		at += f.key + "\x00"
+	}
+	return s.above[at]
 }
 
 // fieldsOf are the keys of a path, each below the one before, without places in lists.
