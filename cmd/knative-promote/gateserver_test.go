@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/acme/knative-promote/internal/httpx"
 )
 
 // A gateServer is what the gates of a run ask: a Prometheus, and the ingress
@@ -55,6 +57,7 @@ func worldWithGates(t *testing.T, silent string) *gateServer {
 	g := &gateServer{
 		world: w, silent: silent, asked: map[string]bool{}, metrics: gatewayMetrics{candidate: users{rate: 200}, old: users{rate: 400}},
 		ingress: &httputil.ReverseProxy{
+			Transport: httpx.Default(),
 			Rewrite: func(r *httputil.ProxyRequest) {
 				r.SetURL(&url.URL{Scheme: "http", Host: w.argo.Ingress()})
 				r.Out.Host = r.In.Host
