@@ -80,9 +80,9 @@ func TestRenderBounds(t *testing.T) {
 		{"a few copies of much", "patches:\n- target: {kind: Service}\n  patch: |\n" + strings.Repeat("    - {op: copy, from: /metadata, path: /metadata/a}\n", 12), "a: [" + strings.Repeat("1,", 2000) + "]", "copy values 12 times, which may make more than 4194304 of its"},
 		{"replacements by mappings", replacing(24, "spec.k%d", "spec.k%d.l", "spec.k%d.r"), chained, "its patches and replacements copy values 48 times"},
 		{"replacements within a text", "replacements:\n" + strings.Repeat("- source: {kind: A, fieldPath: data.x}\n  targets: [{select: {kind: A}, fieldPaths: [data.x], options: {delimiter: '|', index: -1}}]\n", 34),
-			"apiVersion: v1\nkind: A\nmetadata: {name: a}\ndata: {x: abcdefgh}\n", "copy values 34 times"},
+			"apiVersion: v1\nkind: A\nmetadata: {name: a}\ndata: {x: abcdefgh}\n", "its replacements within texts copy 34 times what others copy, which may make more than 33554432 bytes of its longest text, of 12"},
 		{"replacements within a text by two paths", "replacements:\n" + strings.Repeat("- source: {kind: A, fieldPath: data.x.0}\n  targets: [{select: {kind: A}, fieldPaths: [data.x.*], options: {delimiter: '|', index: -1}}]\n", 34),
-			"apiVersion: v1\nkind: A\nmetadata: {name: a}\ndata: {x: [abcdefgh]}\n", "copy values"},
+			"apiVersion: v1\nkind: A\nmetadata: {name: a}\ndata: {x: [abcdefgh]}\n", "within texts copy 34 times"},
 		{"replacements by what a patch moves", "patches:\n- target: {kind: A}\n  patch: |-\n    - {op: move, from: /data/q, path: /data/x}\n" + replacing(24, "data.x", "data.x.k%d"),
 			"apiVersion: v1\nkind: A\nmetadata: {name: a}\ndata: {q: {a: b}}\n", "copy values 24 times"},
 		{"replacements by what a patch adds", "patches:\n- target: {kind: A}\n  patch: |-\n    - {op: add, path: /data/x, value: {a: b}}\n" + replacing(24, "data.x", "data.x.k%d"),
@@ -181,8 +181,10 @@ func TestRenderTakesReplacements(t *testing.T) {
 	} {
 		files := tree(t, []byte("resources: [service.yaml]\nreplacements:\n"+
 			"- source: {kind: Own, fieldPath: metadata.name}\n  targets: [{select: {kind: Own}, fieldPaths: ['spec.list.[name=a].value', 'spec.list.[name=b].value']}]\n"+
-			"- source: {kind: Own, fieldPath: data.port}\n  targets: [{select: {kind: Own}, fieldPaths: ['spec.list.[name=a].port']}]\n"))
-		own := "apiVersion: v1\nkind: Own\nmetadata: {name: own}\ndata: {port: '80'}\nspec: {list: [{name: a, value: x, port: y}, {name: b, value: x}]}\n---\n"
+			"- source: {kind: Own, fieldPath: data.port}\n  targets: [{select: {kind: Own}, fieldPaths: ['spec.list.[name=a].port']}]\n"+
+			"- source: {kind: Own, fieldPath: spec.list.0.image}\n  targets: [{select: {kind: Own}, fieldPaths: ['metadata.annotations.image'], options: {create: true}}]\n"+
+			"- source: {kind: Own, fieldPath: data.tag}\n  targets: [{select: {kind: Own}, fieldPaths: ['spec.list.[name=b].image', 'spec.list.[name=c].image'], options: {delimiter: ':', index: 1}}]\n"))
+		own := "apiVersion: v1\nkind: Own\nmetadata: {name: own}\ndata: {port: '80', tag: v2}\nspec: {list: [{name: a, value: x, port: y, image: 'i:v1'}, {name: b, value: x, image: 'j:v0'}, {name: c, image: 'k:v0'}]}\n---\n"
 		files[overlay+"/service.yaml"] = &fstest.MapFile{Data: []byte(own + more)}
 		if _, err := kustomize.Render(patient(t), files, overlay); err != nil {
 			t.Errorf("%s: %v", name, err)

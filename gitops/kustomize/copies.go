@@ -25,6 +25,7 @@ type copies struct {
 	replacements []replacement
 	nested       map[fieldName]bool // those that have a mapping or a list somewhere
 	items        map[fieldName]bool // lists that have such items
+	longest      int                // text, in bytes
 	grown        int                // values that the overlay may come to, by check
 }
 
@@ -44,6 +45,7 @@ type replacement struct {
 // see adds what a value below a key, and those in it, say of copies.
 func (c *copies) see(n *yaml.Node, above string) {
 	if n.Kind != yaml.MappingNode {
+		c.longest = max(c.longest, len(n.Value))
 		for _, child := range n.Content {
 			c.see(child, above)
 		}
@@ -174,37 +176,61 @@ func atOf(n *yaml.Node, key string, same func(a, b string) bool, depth int) *yam
 	return nil
 }
 
-// check is an error where as many values as the overlay has may become too many.
+// check is an error where as many values as the overlay has, or the longest text of it, may become too many.
 func (c *copies) check(values int) error {
-	doublings, each := c.operations, bits.Len(uint(values)) // a pattern may name that many places
 	sources := fieldSet{whole: map[string]bool{}, above: map[string]bool{}}
 	for _, r := range c.replacements {
-		if sources.add(r.source); r.endless != "" {
+		if r.source != "" {
+			sources.add(r.source)
+		}
+		if r.endless != "" {
 			return fmt.Errorf("the field path %q of a replacement creates what it does not find again, as kustomize takes the value in its brackets for a regular expression: write a value there that matches itself, or do not create", oneline.Brief(r.endless))
 		}
 	}
-	for again := true; again && doublings <= maxDoublings; {
-		again = false
-		for i, r := range c.replacements {
-			if r.source == "" || !r.unsure && !c.isNested(r.source) && !r.feeds(sources) {
-				continue
-			}
-			for _, target := range r.targets {
-				for _, f := range fieldsOf(target) {
-					set(&c.nested, f)
-				}
-				if doublings++; strings.ContainsAny(target, "*[") {
-					doublings += each
-				}
-			}
-			c.replacements[i].source, again = "", true
-		}
-	}
+	doublings, ofTexts := c.doublings(bits.Len(uint(values)), sources)
 	c.grown = values << min(doublings, maxDoublings)
 	if doublings > 0 && (doublings > maxDoublings || c.grown > maxGrown) {
 		return fmt.Errorf("its patches and replacements copy values %d times, which may make more than %d of its %d: copy fewer, or single words and numbers", doublings, maxGrown, values)
 	}
+	if ofTexts > 0 && c.longest<<min(ofTexts, maxDoublings) > maxTotalSize {
+		return fmt.Errorf("its replacements within texts copy %d times what others copy, which may make more than %d bytes of its longest text, of %d: copy fewer, or less", ofTexts, maxTotalSize, c.longest)
+	}
 	return nil
+}
+
+// doublings are how often all values may double, where a pattern names so many times as many places, and how often a text may.
+func (c *copies) doublings(pattern int, sources fieldSet) (all, ofTexts int) {
+	all = c.operations
+	for again := true; again && all <= maxDoublings; {
+		again = false
+		for i, r := range c.replacements {
+			switch {
+			case r.source == "":
+				continue
+			case r.unsure || c.isNested(r.source):
+				all += c.into(r.targets, pattern)
+			case r.feeds(sources):
+				ofTexts += len(r.targets)
+			default:
+				continue
+			}
+			c.replacements[i].source, again = "", true
+		}
+	}
+	return all, ofTexts
+}
+
+// into has targets hold other values from now on, and returns how often these double.
+func (c *copies) into(targets []string, pattern int) (doublings int) {
+	for _, target := range targets {
+		for _, f := range fieldsOf(target) {
+			set(&c.nested, f)
+		}
+		if doublings++; strings.ContainsAny(target, "*[") {
+			doublings += pattern
+		}
+	}
+	return doublings
 }
 
 // isNested tells whether a field may have others in it.
