@@ -118,10 +118,11 @@ func (s Period) compared() bool {
 
 // broken is the verdict where the evidence is at the bar.
 func (a answer) broken(bar float64) Verdict {
+	worse := a.rule == Success && a.worse.reaches(bar)
 	switch {
-	case a.overLimit.reaches(bar) && (a.alone.reaches(bar) || a.overOld.reaches(bar)):
+	case a.overLimit.reaches(bar) && (a.alone.reaches(bar) || a.overOld.reaches(bar) || worse):
 		return Verdict{State: Broken, Rule: a.rule, Reason: a.beyond(), EValue: a.overLimit.value()}
-	case a.rule == Success && a.worse.reaches(bar):
+	case worse:
 		return Verdict{State: Broken, Rule: WorseThanStable, Reason: a.worseThanOld(), EValue: a.worse.value()}
 	}
 	return Verdict{}
