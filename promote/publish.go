@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
+	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/sleep"
 	"github.com/acme/knative-promote/promote/commit"
 	"github.com/acme/knative-promote/promote/journal"
@@ -22,9 +23,21 @@ type published struct {
 
 // commitUsable is commit, tried again for some time while a tip cannot be used: somebody may correct it.
 func (r *run) commitUsable(ctx context.Context, edits []commit.Edit, patience time.Duration) (published, error) {
+	return r.commitWhile(ctx, edits, patience, plan.IsUnusable)
+}
+
+// commitBack is commitUsable for what was there before, which users wait for: the server of the repository may be well again too.
+func (r *run) commitBack(ctx context.Context, edits []commit.Edit, patience time.Duration) (published, error) {
+	return r.commitWhile(ctx, edits, patience, func(err error) bool {
+		return plan.IsUnusable(err) || remote.MayPass(err) || errors.Is(err, gitops.ErrContention)
+	})
+}
+
+// commitWhile is commit, tried again for some time while its error may pass.
+func (r *run) commitWhile(ctx context.Context, edits []commit.Edit, patience time.Duration, mayPass func(error) bool) (published, error) {
 	for until, say := time.Now().Add(patience), journal.Once(r.say); ; {
 		p, err := r.commit(ctx, edits)
-		if !plan.IsUnusable(err) || !time.Now().Before(until) {
+		if err == nil || !mayPass(err) || !time.Now().Before(until) {
 			return p, err
 		}
 		say("waiting until somebody corrects it: %v", err)

@@ -12,7 +12,7 @@ import (
 )
 
 // reverse commits the destinations and says what must become true. Patience is how long
-// it waits for a tip that can be used.
+// it waits for a tip that can be used, and a server that is well.
 func (r *run) reverse(ctx context.Context, reversals []*reversal, patience time.Duration) error {
 	var edits []commit.Edit
 	for _, b := range reversals {
@@ -20,7 +20,7 @@ func (r *run) reverse(ctx context.Context, reversals []*reversal, patience time.
 			edits = append(edits, e)
 		}
 	}
-	p, err := r.commitUsable(ctx, edits, patience)
+	p, err := r.commitBack(ctx, edits, patience)
 	drafts := p.drafts
 	for _, b := range reversals {
 		if err == nil && !b.done {

@@ -22,6 +22,8 @@ var (
 	ErrAuth = errors.New("access denied")
 	// ErrUnreachable: the server does not answer, or asks to be left alone, which may pass.
 	ErrUnreachable = errors.New("the server cannot be reached")
+	// ErrUnwell: the server answers, but not as it should, which may pass.
+	ErrUnwell = errors.New("the server does not answer as it should")
 	// ErrNotFound: there is no such repository, branch or commit.
 	ErrNotFound = errors.New("not found")
 	// ErrRefused: the server's hooks or branch protection do not take the commit.
@@ -70,7 +72,24 @@ func (r *Remote) explain(doing string, err error, said *remarks) error {
 	if isUnreachable(err) {
 		return unreachable{fmt.Errorf("%s: %s", where, text), 0}
 	}
-	return fmt.Errorf("%s: %s", where, text)
+	return unwell{fmt.Errorf("%s: %s", where, text)}
+}
+
+// unwell marks what a server says that can mean anything.
+type unwell struct{ error }
+
+// Is tells that it is ErrUnwell.
+func (unwell) Is(target error) bool { return target == ErrUnwell }
+
+// MayPass tells whether what a server says may be otherwise later, though it was tried again for a while: it is down, or not well, or refuses a
+// push, as in a maintenance. A token that it does not take, and what is not there, stay as they are.
+func MayPass(err error) bool {
+	for _, passing := range []error{ErrUnreachable, ErrUnwell, ErrRefused} {
+		if errors.Is(err, passing) {
+			return true
+		}
+	}
+	return false
 }
 
 // kindOf finds what a caller may branch on. The original is not kept in the
