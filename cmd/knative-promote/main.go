@@ -12,20 +12,33 @@ import (
 	_ "time/tzdata" // the image has no time zones, and sync windows have
 
 	_ "github.com/acme/knative-promote/cmd/internal/argocdopts"
+	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/internal/httpx"
 )
 
+// serveKustomize is the argument of the process that renders for another one.
+const serveKustomize = "serve-kustomize"
+
 func main() {
 	httpx.RefuseOthers()
+	if len(os.Args) == 2 && os.Args[1] == serveKustomize {
+		kustomize.Serve(os.Stdin, os.Stdout, kustomize.MostMemory)
+		return
+	}
+	renderApart()
 	// A reader of our output that goes away must not end a promotion half-way.
 	signal.Ignore(syscall.SIGPIPE)
 	// The Actions runner sends SIGINT, 7.5 s later SIGTERM, 2.5 s later SIGKILL.
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	stderr := os.Stderr
-	// kustomize warns there of deprecated fields, anew with every render.
-	if nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
-		os.Stderr = nowhere
+	os.Exit(run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
+}
+
+// renderApart has a process of the same program render, with no token and no other program at hand.
+func renderApart() {
+	self, err := os.Executable()
+	if err != nil {
+		self = os.Args[0]
 	}
-	os.Exit(run(ctx, os.Args[1:], os.Getenv, os.Stdout, stderr))
+	kustomize.Apart(self, serveKustomize)
 }

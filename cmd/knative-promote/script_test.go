@@ -15,6 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"sigs.k8s.io/yaml"
 
+	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/internal/fake/golden"
 	"github.com/acme/knative-promote/internal/httpx"
 )
@@ -25,7 +26,12 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	httpx.RefuseOthers() // as the program does
+	if len(os.Args) == 2 && os.Args[1] == serveKustomize {
+		kustomize.Serve(os.Stdin, os.Stdout, 512<<20)
+		return
+	}
+	httpx.RefuseOthers() // as the program does, and renders
+	renderApart()
 	testscript.Main(m, map[string]func(){"knative-promote": main, "knative-promote-crashing": crashing})
 }
 

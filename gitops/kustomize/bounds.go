@@ -28,7 +28,6 @@ type budget struct {
 	images            int // that are set
 	indicators, depth int // the most of one file, and of one document
 	crowd             crowd
-	copies            copies
 }
 
 // spend parses content, which is read so many folders deep, hands each document to visit, and returns an error if it is
@@ -75,7 +74,7 @@ func (b *budget) check() error {
 	if b.looks() > maxLooks {
 		return fmt.Errorf("its %d values and %d entries of images come to more than %d looks, each value counted for every entry: split it, or set fewer images", b.nodes, b.images, maxLooks)
 	}
-	return b.copies.check(b.nodes)
+	return nil
 }
 
 // looks are how often a value is looked at for an image.
@@ -103,7 +102,6 @@ func (b *budget) count(n *yaml.Node) error {
 		return fmt.Errorf("the overlay holds more than %d values", maxNodes)
 	}
 	b.depth = max(b.depth, s.depth)
-	b.copies.see(n, "")
 	return nil
 }
 
@@ -187,17 +185,4 @@ func twice(n *yaml.Node) string {
 		}
 	}
 	return ""
-}
-
-// isCopy reports whether n is a JSON6902 operation that copies a value.
-func isCopy(n *yaml.Node) bool {
-	if n.Kind != yaml.MappingNode {
-		return false
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		if strings.EqualFold(resolve(n.Content[i]).Value, "op") && resolve(n.Content[i+1]).Value == "copy" {
-			return true
-		}
-	}
-	return false
 }

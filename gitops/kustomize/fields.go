@@ -68,9 +68,6 @@ func (f file) files(k types.Kustomization) error {
 		if err := f.yamlFile("crds", entry); err != nil {
 			return err
 		}
-		if err := f.definitions(entry); err != nil {
-			return fmt.Errorf("%s: crds: %q: %w", f.name, entry, err)
-		}
 	}
 	for _, entry := range k.Configurations {
 		if err := f.yamlFile("configurations", entry); err != nil {

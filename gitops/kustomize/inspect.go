@@ -91,9 +91,6 @@ func (f file) kustomization(k types.Kustomization) error {
 	if len(k.HelmCharts) > 0 || k.HelmGlobals != nil {
 		return fmt.Errorf("%s: helmCharts: Helm charts are not rendered; commit what the chart renders to", f.name)
 	}
-	if added := len(k.NamePrefix) + len(k.NameSuffix); added > maxName {
-		return fmt.Errorf("%s: namePrefix and nameSuffix have %d bytes; Kubernetes takes no names over %d", f.name, added, maxName)
-	}
 	if only := (types.Kustomization{TypeMeta: k.TypeMeta, MetaData: k.MetaData, Resources: k.Resources}); f.plugins && !reflect.DeepEqual(k, only) {
 		return fmt.Errorf("%s: a folder of generators, transformers or validators can only list resources", f.name)
 	}
@@ -107,9 +104,6 @@ func (f file) kustomization(k types.Kustomization) error {
 	}
 	return nil
 }
-
-// maxName is the length of the longest name of Kubernetes, in bytes.
-const maxName = 253
 
 const isRemote = "is remote; only files of this repository are rendered, copy it into the repository"
 

@@ -51,7 +51,7 @@ func remember(dir string, tree *questioned, r *rendered) *rendered {
 		return r
 	}
 	for _, a := range r.asked {
-		r.size += len(a.name) + len(a.text)
+		r.size += len(a.Name) + len(a.Text)
 	}
 	putFirst(r)
 	return r
@@ -90,8 +90,8 @@ type asked struct {
 }
 
 type question struct {
-	what byte // one of the below
-	name string
+	What byte // one of the below
+	Name string
 }
 
 const (
@@ -102,10 +102,11 @@ const (
 
 // answer is what a tree says: the zero answer, that there is no such thing.
 type answer struct {
-	there bool
-	mode  fs.FileMode // of an entry
-	size  int64       // of an entry that is a file
-	text  string      // of a link or a file
+	There bool
+	Mode  fs.FileMode // of an entry
+	Size  int64       // of an entry that is a file
+	Text  string      // of a link or a file
+	Fault string      // why there is no answer
 }
 
 // questioned is a tree that notes what it is asked.
@@ -125,9 +126,9 @@ func (t *questioned) note(q question, a answer, err error) {
 	case errors.Is(err, fs.ErrNotExist):
 		a = answer{}
 	case err != nil:
-		t.unclear = true
+		a.Fault, t.unclear = err.Error(), true
 	default:
-		a.there = true
+		a.There = true
 	}
 	if !t.known[q] {
 		t.known[q] = true
@@ -137,13 +138,13 @@ func (t *questioned) note(q question, a answer, err error) {
 
 // ask asks the tree a question, for the note of it.
 func (t *questioned) ask(q question) {
-	switch q.what {
+	switch q.What {
 	case aboutEntry:
-		_, _ = t.Lstat(q.name)
+		_, _ = t.Lstat(q.Name)
 	case aboutLink:
-		_, _ = t.ReadLink(q.name)
+		_, _ = t.ReadLink(q.Name)
 	case aboutFile:
-		_, _ = t.ReadFile(q.name)
+		_, _ = t.ReadFile(q.Name)
 	}
 }
 
@@ -152,9 +153,9 @@ func (t *questioned) Lstat(name string) (fs.FileInfo, error) {
 	info, err := fs.Lstat(t.tree, name)
 	var a answer
 	if err == nil {
-		a.mode = info.Mode()
-		if a.mode.IsRegular() {
-			a.size = info.Size()
+		a.Mode = info.Mode()
+		if a.Mode.IsRegular() {
+			a.Size = info.Size()
 		}
 	}
 	t.note(question{aboutEntry, name}, a, err)
@@ -164,14 +165,14 @@ func (t *questioned) Lstat(name string) (fs.FileInfo, error) {
 // ReadLink returns the target of a link of the tree.
 func (t *questioned) ReadLink(name string) (string, error) {
 	target, err := fs.ReadLink(t.tree, name)
-	t.note(question{aboutLink, name}, answer{text: target}, err)
+	t.note(question{aboutLink, name}, answer{Text: target}, err)
 	return target, err
 }
 
 // ReadFile returns the content of a file of the tree.
 func (t *questioned) ReadFile(name string) ([]byte, error) {
 	content, err := fs.ReadFile(t.tree, name)
-	t.note(question{aboutFile, name}, answer{text: string(content)}, err)
+	t.note(question{aboutFile, name}, answer{Text: string(content)}, err)
 	return content, err
 }
 

@@ -125,7 +125,6 @@ var (
 	rawFields   = []string{"files", "envs", "env"} // which generators read as they are
 	fileFields  = []string{"path", "paths", "targetFilePath", "files", "envs", "env"}
 	patchFields = []string{"patch", "patches", "jsonOp", "path", "paths"}
-	nameFields  = []string{"prefix", "suffix"}
 )
 
 func (f file) reference(key string, value *yaml.Node) error {
@@ -139,9 +138,6 @@ func (f file) reference(key string, value *yaml.Node) error {
 		}
 		if in(rawFields) {
 			f.raw(cmp.Or(source, s))
-		}
-		if in(nameFields) && len(s) > maxName {
-			return fmt.Errorf("%s has %d bytes; Kubernetes takes no names over %d", key, len(s), maxName)
 		}
 		if in(patchFields) {
 			if err := f.patchOrFile(s); err != nil {

@@ -19,8 +19,10 @@ import (
 	"github.com/acme/knative-promote/internal/oneline"
 )
 
-// renderTimeout bounds a render whose context has no deadline.
-const renderTimeout = 10 * time.Second
+// renderTimeout bounds a render, beside the deadline of its context.
+const renderTimeout = time.Minute
+
+var errTooLong = fmt.Errorf("kustomize does not end within %s", renderTimeout)
 
 // turn is held by the render that runs: kustomize keeps its OpenAPI schema in global variables.
 var turn = make(chan struct{}, 1)
@@ -30,9 +32,10 @@ var turn = make(chan struct{}, 1)
 // container is an error that names the file and the entry. The only difference to the command is the version in the label
 // that buildMetadata: [managedByLabel] adds.
 //
-// Size and nesting of what is read are bounded, and so is the time: by the deadline of ctx, or 10 seconds without one.
-// kustomize cannot be interrupted: after a render that was given up, the next waits until it has ended, within its own
-// time. Renders run one after the other. What was rendered lately is not rendered again from a tree that holds the same.
+// Size and nesting of what is read are bounded, and so is the time: by the deadline of ctx, and a minute. Renders run one
+// after the other: after [Apart] in a process of its own, which ends when its time or memory is over, and otherwise in this
+// one, where the next render waits for one that was given up. What was rendered lately is not rendered again from a tree
+// that holds the same.
 func Render(ctx context.Context, tree fs.FS, dir string) ([]byte, error) {
 	r, err := render(ctx, tree, path.Clean(dir))
 	if err != nil {
@@ -42,11 +45,8 @@ func Render(ctx context.Context, tree fs.FS, dir string) ([]byte, error) {
 }
 
 func render(ctx context.Context, tree fs.FS, dir string) (*rendered, error) {
-	if _, ok := ctx.Deadline(); !ok {
-		var cancel func()
-		ctx, cancel = context.WithTimeout(ctx, renderTimeout)
-		defer cancel()
-	}
+	ctx, cancel := context.WithTimeoutCause(ctx, renderTimeout, errTooLong)
+	defer cancel()
 	if !fs.ValidPath(dir) {
 		return nil, errors.New("expected the path of a folder in the repository, with no leading slash and no step up")
 	}
@@ -60,7 +60,7 @@ func render(ctx context.Context, tree fs.FS, dir string) (*rendered, error) {
 	select {
 	case turn <- struct{}{}:
 	case <-ctx.Done():
-		return nil, fmt.Errorf("not ready in time: %w", ctx.Err())
+		return nil, fmt.Errorf("not ready in time: %w", context.Cause(ctx))
 	}
 	return within(ctx, func() (*rendered, error) {
 		defer func() { <-turn }()
@@ -91,7 +91,7 @@ func within[T any](ctx context.Context, do func() (T, error)) (T, error) {
 		return r.value, r.err
 	case <-ctx.Done():
 		var none T
-		return none, fmt.Errorf("not ready in time: %w", ctx.Err())
+		return none, fmt.Errorf("not ready in time: %w", context.Cause(ctx))
 	}
 }
 
@@ -122,21 +122,32 @@ func readOverlay(ctx context.Context, tree fs.FS, dir string) (*overlay, error) 
 
 // build runs kustomize.
 func (o *overlay) build(ctx context.Context, dir string) (*rendered, error) {
-	if o.schema { // kustomize would add it to what renders before left, and leave it to those after
-		openapi.ResetOpenAPI()
-		defer openapi.ResetOpenAPI()
-	}
-	c := &confined{ctx: ctx, tree: o.asked, files: o.files}
-	resources, err := krusty.MakeKustomizer(krustyOptions()).Run(c, path.Join(confinedRoot, dir))
-	if err != nil {
-		return nil, errors.New(strings.ReplaceAll(err.Error(), confinedRoot+"/", "")) // the paths as they are in the tree
-	}
-	out, err := encoded(resources)
+	b, err := o.ask(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
-	held := append(o.held, c.figures()...) // it reads what generators take too, and some files again
-	return remember(dir, o.asked, &rendered{out: out, raw: o.raw, held: append(held, figure{len(out), maxRendered, "bytes when it is rendered"})}), nil
+	held := append(o.held, (&confined{reads: b.Reads, bytes: b.Bytes, largest: b.Largest}).figures()...) // it reads what generators take too, and some files again
+	return remember(dir, o.asked, &rendered{out: b.Out, raw: o.raw, held: append(held, figure{len(b.Out), maxRendered, "bytes when it is rendered"})}), nil
+}
+
+// built is what a folder renders to, and what was read for it.
+type built struct {
+	Out                   []byte
+	Reads, Bytes, Largest int
+}
+
+// build runs kustomize on a folder of what is confined.
+func (c *confined) build(dir string, schema bool) (built, error) {
+	if schema { // kustomize would add it to what renders before left, and leave it to those after
+		openapi.ResetOpenAPI()
+		defer openapi.ResetOpenAPI()
+	}
+	resources, err := krusty.MakeKustomizer(krustyOptions()).Run(c, path.Join(confinedRoot, dir))
+	if err != nil {
+		return built{}, errors.New(strings.ReplaceAll(err.Error(), confinedRoot+"/", "")) // the paths as they are in the tree
+	}
+	out, err := encoded(resources)
+	return built{out, c.reads, c.bytes, c.largest}, err
 }
 
 // encoded is what AsYaml returns, within the limit: one text may stand in thousands of objects.
@@ -158,7 +169,7 @@ func encoded(resources resmap.ResMap) ([]byte, error) {
 }
 
 // maxRendered is how large an overlay may become, in bytes.
-const maxRendered = 2 * maxTotalSize
+const maxRendered = maxTotalSize
 
 // Reads returns the files of tree that the overlay in the folder dir is rendered from, sorted, also those of what it builds
 // on, and which of them are beside the kustomization that names them, neither in its folder nor below: without
@@ -171,8 +182,8 @@ func Reads(ctx context.Context, tree fs.FS, dir string) (all, outside []string, 
 	files := i.confined.files
 	if r, err := render(ctx, tree, path.Clean(dir)); err == nil { // it knows those of generators too
 		for _, a := range r.asked {
-			if a.what == aboutFile && a.there {
-				files[a.name] = nil
+			if a.What == aboutFile && a.There {
+				files[a.Name] = nil
 			}
 		}
 	}
@@ -188,7 +199,7 @@ func Asked(ctx context.Context, tree fs.FS, dir string) ([]string, error) {
 	}
 	names := map[string]bool{}
 	for _, a := range r.asked {
-		names[a.name] = true
+		names[a.Name] = true
 	}
 	return slices.Sorted(maps.Keys(names)), nil
 }

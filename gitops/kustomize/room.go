@@ -35,7 +35,6 @@ func (b *budget) figures() []figure {
 		{b.crowd.changes(), maxChanges, "changes by operations and replacements, each counted for every object"},
 		{b.nodes, maxNodes, "values"},
 		{b.looks(), maxLooks, "values, each counted for every entry of images"},
-		{b.copies.grown, maxGrown, "values, doubled by each copy that patches and replacements make"},
 		{b.indicators, maxIndicators, "characters in one file that may begin a value"},
 		{b.depth, maxDepth, "levels of nesting in one document"},
 	}

@@ -34,7 +34,6 @@ func TestRoom(t *testing.T) {
 		"indicators":           {"resources: [many.yaml]\n", map[string]string{"many.yaml": head + "  a: b # " + strings.Repeat(",", 600_000) + "\n"}, "characters in one file that may begin a value; at most 500000"},
 		"a large file":         {"configMapGenerator:\n- {name: a, files: [large]}\n", map[string]string{"large": strings.Repeat("x", 5<<20)}, "it has 5242880 bytes in one file; at most 4194304"},
 		"files":                {"configMapGenerator:\n- name: a\n  files:\n" + each(2_100, "  - a%d=small\n"), map[string]string{"small": "x"}, "files, each counted as often as it is read; at most 2000"},
-		"copies":               {"resources: [many.yaml]\npatches:\n- target: {kind: ConfigMap}\n  patch: |\n" + strings.Repeat("    - {op: copy, from: /metadata, path: /metadata/a}\n", 10), map[string]string{"many.yaml": head + each(1_400, "  a%d: b\n")}, "values, doubled by each copy that patches and replacements make; at most 2097152"},
 	} {
 		files := tree(t, []byte(c.kustomization))
 		for file, content := range c.files {

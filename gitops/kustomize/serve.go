@@ -1,0 +1,149 @@
+package kustomize
+
+import (
+	"context"
+	"encoding/gob"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/signal"
+	"path"
+	"runtime/debug"
+	"runtime/metrics"
+	"syscall"
+	"time"
+
+	"github.com/acme/knative-promote/internal/httpx"
+)
+
+// Limits on a process that renders.
+const (
+	// MostMemory is how many bytes its heap may take, with what is not used any more and not yet collected.
+	MostMemory = 2 << 30
+
+	mostStack = 256 << 20
+	mostIdle  = time.Minute
+)
+
+// Serve renders for the process that has called [Apart], from its input and to its output, until there is no more or for a
+// minute nothing to do. It takes the whole process for itself: it sends nothing over HTTP, and ends where its heap takes more
+// than so many bytes.
+func Serve(in io.Reader, out io.Writer, mostMemory int64) {
+	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP) // the other process gets them too, and may have something to restore
+	httpx.RefuseOthers()
+	bound(mostMemory)
+	if nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
+		os.Stderr = nowhere // kustomize warns there of deprecated fields, anew with every render
+	}
+	to, from, idle := gob.NewEncoder(out), gob.NewDecoder(watched(in)), time.AfterFunc(mostIdle, func() { os.Exit(0) })
+	for {
+		var t task
+		if err := from.Decode(&t); err != nil {
+			return
+		}
+		idle.Stop()
+		if err := to.Encode(t.do(asking{to, from})); err != nil {
+			return
+		}
+		idle.Reset(mostIdle)
+	}
+}
+
+// do renders. A panic is an error of the input.
+func (t task) do(tree asking) (m message) {
+	defer func() {
+		if p := recover(); p != nil {
+			m = message{Failed: fmt.Sprintf("kustomize failed on this input: %v", p)}
+		}
+	}()
+	b, err := (&confined{ctx: context.Background(), tree: tree, files: map[string][]byte{}}).build(t.Dir, t.Schema)
+	if err != nil {
+		return message{Failed: err.Error()}
+	}
+	return message{Built: &b}
+}
+
+// bound ends the process where it takes too much memory.
+func bound(heap int64) {
+	debug.SetMaxStack(mostStack)
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	stderr := os.Stderr
+	go func() {
+		for range time.Tick(5 * time.Millisecond) {
+			if metrics.Read(sample); sample[0].Value.Uint64() > uint64(heap) {
+				fmt.Fprintf(stderr, "it takes more than %d MiB of memory\n", heap>>20)
+				os.Exit(1)
+			}
+		}
+	}()
+}
+
+// watched is an input whose end ends the process, also while it renders.
+func watched(in io.Reader) io.Reader {
+	r, w := io.Pipe()
+	go func() {
+		_, _ = io.Copy(w, in)
+		os.Exit(0)
+	}()
+	return r
+}
+
+// asking is the tree of the process that is rendered for.
+type asking struct {
+	to   *gob.Encoder
+	from *gob.Decoder
+}
+
+func (a asking) ask(what byte, name string) (answer, error) {
+	var is answer
+	if err := a.to.Encode(message{Question: question{what, name}}); err != nil {
+		return is, err
+	}
+	err := a.from.Decode(&is)
+	switch {
+	case err != nil:
+	case is.Fault != "":
+		err = errors.New(is.Fault)
+	case !is.There:
+		err = &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	return is, err
+}
+
+// Lstat describes an entry of the tree.
+func (a asking) Lstat(name string) (fs.FileInfo, error) {
+	is, err := a.ask(aboutEntry, name)
+	return told{name, is}, err
+}
+
+// ReadLink returns the target of a link of the tree.
+func (a asking) ReadLink(name string) (string, error) {
+	is, err := a.ask(aboutLink, name)
+	return is.Text, err
+}
+
+// ReadFile returns the content of a file of the tree.
+func (a asking) ReadFile(name string) ([]byte, error) {
+	is, err := a.ask(aboutFile, name)
+	return []byte(is.Text), err
+}
+
+// Open is not needed: a render reads whole files.
+func (a asking) Open(name string) (fs.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: errors.ErrUnsupported}
+}
+
+// told is an entry as an answer describes it.
+type told struct {
+	name string
+	is   answer
+}
+
+func (t told) Name() string       { return path.Base(t.name) }
+func (t told) Size() int64        { return t.is.Size }
+func (t told) Mode() fs.FileMode  { return t.is.Mode }
+func (t told) ModTime() time.Time { return time.Time{} }
+func (t told) IsDir() bool        { return t.is.Mode.IsDir() }
+func (t told) Sys() any           { return nil }
