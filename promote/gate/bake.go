@@ -66,6 +66,7 @@ func bake(ctx context.Context, long, limit time.Duration, holds func(context.Con
 		if err := sleep.For(ctx, nextLook(until)); err != nil {
 			return err
 		}
+		began := time.Now()
 		err := holds(ctx)
 		now := time.Now()
 		passed := now.Sub(looked)
@@ -73,7 +74,7 @@ func bake(ctx context.Context, long, limit time.Duration, holds func(context.Con
 		var passing transient
 		var blind unseen
 		switch {
-		case err == nil && !now.Before(until):
+		case err == nil && !began.Before(until):
 			return nil
 		case err == nil:
 			lastSeen = now

@@ -198,3 +198,22 @@ func TestBakeEndsWithTheContext(t *testing.T) {
 		}
 	})
 }
+
+// TestBakeLooksAfterItsEnd has a look that began while a step baked, and whose answer comes after the end, as on a machine that was
+// suspended: it says nothing of the end.
+func TestBakeLooksAfterItsEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		looks := 0
+		err := bake(t.Context(), 8*time.Second, time.Minute, func(context.Context) error {
+			if looks++; looks == 1 {
+				time.Sleep(10 * time.Second)
+				return nil
+			}
+			return errors.New("gone")
+		})
+		if err == nil || err.Error() != "gone" {
+			t.Errorf("got %v after %d looks, want what the second one finds", err, looks)
+		}
+	})
+}
