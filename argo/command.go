@@ -2,6 +2,7 @@ package argo
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -39,7 +40,7 @@ const (
 	syncNow   command = "sync"      // where auto-sync is off
 	syncStuck command = "sync it"   // where auto-sync forgot, and no sync window is closed
 	syncHand  command = "by hand"   // the same for what rolls back, also where a closed window permits a sync by hand
-	syncOurs  command = "sync ours" // the Service alone, as a sync of all brings back what others have rolled back, or does not come to it
+	syncOurs  command = "sync ours" // the Service alone, as a sync of all brings back what others have rolled back, deploys what waits beside it, or does not come to it
 	terminate command = "terminate" // a sync of an older commit that never will succeed, or is rolled back, or of one that restores and is held up, or that such a one waits behind
 )
 
@@ -73,6 +74,8 @@ func nextCommand(in Intent, ob Observed, unchanged, limit time.Duration) command
 		return nothing
 	case len(ob.Moved.Beside) > 0:
 		return syncOurs
+	case !Automated(app) && in.Restores && neighbourWaits(in, app):
+		return syncOurs
 	case !Automated(app):
 		return syncNow
 	case unchanged >= stuckAfter && in.Restores:
@@ -81,6 +84,14 @@ func nextCommand(in Intent, ob Observed, unchanged, limit time.Duration) command
 		return syncStuck
 	}
 	return nothing
+}
+
+// neighbourWaits tells whether another Service is not as Git has it: a change that nobody has synced yet, or what somebody has made of it
+// in the cluster. To restore one Service deploys neither.
+func neighbourWaits(in Intent, app *v1alpha1.Application) bool {
+	return slices.ContainsFunc(app.Status.Resources, func(r v1alpha1.ResourceStatus) bool {
+		return IsKnativeService(r.Group, r.Kind) && r.Name != in.Service && r.Status == v1alpha1.SyncStatusCodeOutOfSync
+	})
 }
 
 // mustNotSync is why the intent is not to be synced; empty: it is. What restores brings

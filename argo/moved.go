@@ -42,7 +42,7 @@ func (m Move) names() string { return oneline.Brief(strings.Join(m.Beside, " and
 // nobody rolls back in Argo CD, and where it heals too, nobody has moved anything. The error is
 // that the intent cannot tell now.
 func Moved(ctx context.Context, in Intent, app *v1alpha1.Application, live *servingv1.Service) (Move, error) {
-	if !mayBeMoved(app) {
+	if !StaysOutOfSync(app) {
 		return Move{}, nil
 	}
 	if off := in.App.SwitchedOff(in.Automated, app); off != "" && !in.Restores {
@@ -102,10 +102,10 @@ func pastGit(ctx context.Context, in Intent, app *v1alpha1.Application, live *se
 		in.Service, oneline.Brief(describeRouting(had(live))), short(deployed)), nil
 }
 
-// mayBeMoved tells whether the Application is out of sync and stays so, unless it is asked
+// StaysOutOfSync tells whether the Application is out of sync and stays so, unless it is asked
 // to sync, or Argo CD comes to a commit that it has not synced: it heals nothing of what others
 // have made of the last one.
-func mayBeMoved(app *v1alpha1.Application) bool {
+func StaysOutOfSync(app *v1alpha1.Application) bool {
 	operation := app.Status.OperationState
 	return !Heals(app) && app.Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync &&
 		app.Operation == nil && (operation == nil || operation.Phase.Completed())

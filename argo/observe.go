@@ -39,7 +39,7 @@ func (c *Client) observe(ctx context.Context, in Intent, refresh v1alpha1.Refres
 		return observed, err
 	}
 	observed.RolledBack = syncsRolledBack(ctx, in, observed)
-	if observed.Relation.ours() && mayBeMoved(app) {
+	if observed.Relation.ours() && StaysOutOfSync(app) {
 		live, err := c.service(ctx, in.App, app, in.Service)
 		if err := unlessMissing(unlessListed(err, app, in.Service)); err != nil {
 			return Observed{}, err // nothing is asked of Argo CD meanwhile

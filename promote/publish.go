@@ -21,16 +21,10 @@ type published struct {
 	drafts []commit.Draft // of the edits, in their order
 }
 
-// commitUsable is commit, tried again for some time while a tip cannot be used: somebody may correct it.
-func (r *run) commitUsable(ctx context.Context, edits []commit.Edit, patience time.Duration) (published, error) {
-	return r.commitWhile(ctx, edits, patience, plan.IsUnusable)
-}
-
-// commitBack is commitUsable for what was there before, which users wait for: the server of the repository may be well again too.
-func (r *run) commitBack(ctx context.Context, edits []commit.Edit, patience time.Duration) (published, error) {
-	return r.commitWhile(ctx, edits, patience, func(err error) bool {
-		return plan.IsUnusable(err) || remote.MayPass(err) || errors.Is(err, gitops.ErrContention)
-	})
+// passes tells whether the error of a commit may pass: somebody may correct a tip that cannot be used, and the server of the repository may be
+// well again.
+func passes(err error) bool {
+	return plan.IsUnusable(err) || remote.MayPass(err) || errors.Is(err, gitops.ErrContention)
 }
 
 // commitWhile is commit, tried again for some time while its error may pass.

@@ -25,6 +25,7 @@ import (
 //	argo missing N             the next N questions for a live object find none, though the Application lists it
 //	argo pause DURATION        calls are not answered for so long
 //	argo settled               let Argo CD look at Git, and wait until the live Service is Ready as it is in the last commit
+//	argo out-of-sync           let Argo CD look at Git and the cluster, and wait until they differ
 //	argo revision NAME VERSION put the name of the revision with the image's tag into the environment
 //	argo collect VERSION|NAME  garbage-collect that revision
 //	argo crash VERSION         let its containers exit from now on
@@ -33,7 +34,7 @@ import (
 //	argo refuse IMAGE          let a policy of the cluster deny each Service with the image
 //	argo limit MEMORY          let a webhook of the cluster give that limit to each container that has none
 //	argo hooks-fail IMAGE      let each hook with the image fail, before a sync and after it
-//	argo traffic REVISION      give that revision all traffic in the cluster, as somebody with kubectl does
+//	argo traffic REVISION [SERVICE]  give that revision all traffic in the cluster, as somebody with kubectl does
 //	argo label KEY VALUE       label the live Service, as somebody with kubectl does
 //	argo rollback N [APP]      switch auto-sync off and sync what was synced N syncs before the last, as argocd app rollback does
 //	argo dry-run               ask what a sync of the last commit would change, as argocd app sync --dry-run does
@@ -61,6 +62,11 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 		w.argo.Pause(d)
 	case "settled":
 		w.awaitSettled(ts)
+	case "out-of-sync":
+		w.argo.Refresh("the-app")
+		ts.Check(w.await("the Application to be OutOfSync", func() bool {
+			return w.argo.Application("the-app").Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync
+		}))
 	case "revision":
 		ts.Setenv(args[1], w.revisionOf(ts, args[2]))
 	case "collect":
@@ -90,7 +96,7 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 	case "hooks-hang":
 		w.argo.HangHooks(args[1])
 	case "traffic":
-		ts.Check(w.argo.Edit(context.Background(), namespace, w.service, func(s *servingv1.Service) {
+		ts.Check(w.argo.Edit(context.Background(), namespace, append(args[2:], w.service)[0], func(s *servingv1.Service) {
 			s.Spec.Traffic = []servingv1.TrafficTarget{{RevisionName: args[1], Percent: new(int64(100)), LatestRevision: new(false)}}
 		}))
 	case "label":

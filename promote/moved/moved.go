@@ -82,6 +82,9 @@ func (r Reader) Since(ctx context.Context, at gitops.Snapshot, over []string, pa
 	case len(move.Beside) > 0:
 		return &OthersError{move.Why(intent.App)}
 	}
+	if why := r.beside(ctx, seen.App, seen.Service.Name); why != "" {
+		return &OthersError{why}
+	}
 	if has := r.drift(ctx, at.Commit.Hash, state, seen.Service, seen.App); len(has) > 0 {
 		traffic, _ := state.Traffic() // it was read for the drift
 		return &Error{fmt.Sprintf("somebody has moved the traffic past Git: the cluster gives it to %s, and Git to %s", described(has), knative.Describe(traffic))}
