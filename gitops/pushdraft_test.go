@@ -138,7 +138,7 @@ func TestPublishEmptyAnswersOnly(t *testing.T) {
 			next.ServeHTTP(w, r)
 		})
 	})
-	_, err := s.open(t).Publish(t.Context(), write("new", "content"))
+	_, err := open(t, remote.Config{URL: s.url, Branch: "main", Patience: time.Nanosecond}).Publish(t.Context(), write("new", "content"))
 	want := "pushing to " + s.url + ": the server answered, but the branch has not changed"
 	if err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)

@@ -121,9 +121,6 @@ func (c *counter) count(n *yaml.Node, depth int) (size, error) {
 	if n.Style&yaml.TaggedStyle != 0 && !slices.Contains(usualTags, n.ShortTag()) {
 		return size{}, fmt.Errorf("line %d has the tag %s, by which kustomize reads another value than is written: write that value", n.Line, oneline.Brief(n.ShortTag()))
 	}
-	if key := twice(n); key != "" {
-		return size{}, fmt.Errorf("line %d has the key %s twice but for its case, of which kustomize reads one here and another one there: write it once", n.Line, key)
-	}
 	total := size{nodes: 1, depth: 1, bytes: len(n.Value)}
 	for _, child := range n.Content {
 		s, err := c.count(child, depth+1)
@@ -140,7 +137,7 @@ func (c *counter) count(n *yaml.Node, depth int) (size, error) {
 			return size{}, fmt.Errorf("holds more than %d bytes with its aliases expanded", maxTotalSize)
 		}
 	}
-	return total, nil
+	return total, oddKey(n) // nothing below contains itself
 }
 
 func (c *counter) anchor(n *yaml.Node, depth int) (size, error) {
@@ -164,25 +161,3 @@ func (c *counter) anchor(n *yaml.Node, depth int) (size, error) {
 
 // usualTags are those that leave a value as it is written.
 var usualTags = []string{"!!str", "!!int", "!!float", "!!bool", "!!null", "!!map", "!!seq", "!!timestamp", "!!merge"}
-
-// structural are keys by which kustomize tells what a mapping is.
-var structural = []string{"apiVersion", "kind", "metadata", "items", "op", "source", "targets", "reference", "fieldSpecs", "$patch"}
-
-// twice is one of those that a mapping has more than once but for its case; empty: there is none.
-func twice(n *yaml.Node) string {
-	if n.Kind != yaml.MappingNode {
-		return ""
-	}
-	for _, key := range structural {
-		times := 0
-		for i := 0; i < len(n.Content); i += 2 {
-			if strings.EqualFold(n.Content[i].Value, key) {
-				times++
-			}
-		}
-		if times > 1 {
-			return key
-		}
-	}
-	return ""
-}

@@ -89,6 +89,10 @@ func TestRenderBounds(t *testing.T) {
 		{"a document beside its beginning", "", "--- {apiVersion: v1, kind: A, metadata: {name: a}}\n", "at which kustomize may divide documents otherwise"},
 		{"an odd break of lines", "", "apiVersion: v1\nkind: A # \u2028  x: y\nmetadata: {name: a}\n", "end lines with a line feed"},
 		{"aliases of a text", "", "a: &a " + strings.Repeat("x", 1<<20) + "\nb: [" + strings.Repeat("*a, ", 40) + "]\n", "holds more than 33554432 bytes with its aliases expanded"},
+		{"an alias for a key", "", "x: &k value\n*k : b\n", "line 2 has an alias for a key: write the key"},
+		{"a merge behind a key that it has", "", "a: {op: add, value: b, <<: {value: c}}", "line 1 merges in value behind another one, of which kustomize lets this hold here and that there: write << first"},
+		{"a merge of what merges itself", "", "a: {b: c, <<: &d {e: f, <<: *d}}", "has an anchor &d that contains itself"},
+		{"two merges", "", "a: {<<: {b: c}, <<: {d: e}}", "line 1 merges in << behind another one"},
 		{"a tag of one's own", "", "a: !mine b", "has the tag !mine"},
 		{"invalid image pattern", "images: [{name: '(', newTag: v1}]\n", "", "kustomize failed on this input"},
 	} {

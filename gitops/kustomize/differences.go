@@ -62,6 +62,8 @@ type differing struct {
 	found    []Difference
 	again    bool     // the files are gone through once more, for the dotted selectors
 	dotted   []dotted // selectors that may select other objects as regular expressions
+	looks    int      // at a value for one of these
+	unsure   bool     // there were too many to look further, so each may
 	renames  bool     // names are put together, so that not all stand in a file
 	images   []imageEntry
 	volumes  []imageVolume

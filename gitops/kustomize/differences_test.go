@@ -156,3 +156,14 @@ func TestVersion(t *testing.T) {
 		t.Errorf("go.mod has another version of kustomize than %s: %v", kustomize.Version, err)
 	}
 }
+
+// TestDifferencesOfManySelectors has more selectors and values than are compared: each selector counts as one that may select something else.
+func TestDifferencesOfManySelectors(t *testing.T) {
+	const selectors = 200
+	files := tree(t, []byte("resources: [service.yaml]\nreplacements:\n"+each(selectors, "- {source: {kind: A}, targets: [{select: {kind: A, name: a%d.b}, fieldPaths: [spec.x]}]}\n")))
+	withFile(files, overlay+"/service.yaml", "apiVersion: v1\nkind: A\nmetadata: {name: a}\nspec: ["+strings.Repeat("b,", 30_000)+"]\n")
+	found, err := kustomize.Differences(t.Context(), files, overlay)
+	if err != nil || len(found) != selectors {
+		t.Errorf("got %d differences, %v; want %d", len(found), err, selectors)
+	}
+}

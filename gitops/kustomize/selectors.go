@@ -63,7 +63,7 @@ func keepsName(kind string) bool {
 // dottedSelectors adds those that select something else.
 func (d *differing) dottedSelectors() {
 	for _, s := range d.dotted {
-		if s.matches || s.made && d.renames {
+		if s.matches || d.unsure || s.made && d.renames {
 			d.found = append(d.found, s.Difference)
 		}
 	}
@@ -100,7 +100,7 @@ func (d *differing) lists(file string, n *yaml.Node) {
 }
 
 // imageOfVolume finds the path of a volume's image.
-var imageOfVolume = regexp.MustCompile(`image(?:\[\])?[/.]reference$`)
+var imageOfVolume = regexp.MustCompile(`image(?:\[\])?[/.]reference(?:\[\])?$`)
 
 // values looks at all that a value holds. What an alias stands for is looked at where it is written.
 func (d *differing) values(file string, n *yaml.Node) {
@@ -130,6 +130,10 @@ func (d *differing) value(file, text string) {
 		d.add(file, since58, "Remove the annotation", "the annotation internal.%s keeps kustomize since 5.8 from setting the namespace of an object, and no version before", helmGenerated)
 	}
 	if !d.again {
+		return
+	}
+	if d.looks += len(d.dotted); d.looks > maxLooks {
+		d.unsure = true
 		return
 	}
 	group, version, _ := strings.Cut(text, "/")

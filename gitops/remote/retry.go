@@ -19,8 +19,7 @@ import (
 )
 
 // transientAttempts bounds how often a failed exchange is tried where patience
-// is out of place: with a server that answers, but not well, and with one that
-// has never answered, as then its address may be wrong.
+// is out of place: with a server that has never answered, as then its address may be wrong.
 const transientAttempts = 4
 
 // retry runs an exchange that only reads again after errors that may pass.
@@ -41,12 +40,14 @@ func retry[T any](ctx context.Context, r *Remote, command, doing string, talk fu
 type Tries struct {
 	count int
 	end   time.Time // of our patience
-	known bool      // the server has answered before, so it is waited for when it is away
+	soon  time.Time // until which a server that was well before may be unwell
+	known bool      // the server has answered before, so it is waited for
 }
 
 // Tries begins to count the tries of an exchange.
 func (r *Remote) Tries() *Tries {
-	return &Tries{end: time.Now().Add(r.patience), known: r.answered.Load()}
+	now := time.Now()
+	return &Tries{end: now.Add(r.patience), soon: now.Add(r.patience / 6), known: r.answered.Load()}
 }
 
 // Again waits for the next try after an error, where there should be one: for as
@@ -57,8 +58,11 @@ func (t *Tries) Again(ctx context.Context, err error) bool {
 		return sleep.For(ctx, after) == nil
 	}
 	enough := t.count >= transientAttempts
-	if t.known && isUnreachable(err) {
+	switch {
+	case t.known && isUnreachable(err):
 		enough = enough && time.Now().After(t.end)
+	case t.known:
+		enough = enough && time.Now().After(t.soon)
 	}
 	return !enough && Pause(ctx, t.count, longestRetry) == nil
 }

@@ -90,6 +90,11 @@ func (v *vault) redactList(node *yaml.Node) {
 		if i > 0 && item.Kind == yaml.ScalarNode && flagOfSecret(scalar(node.Content[i-1])) && !shell.MatchString(item.Value) {
 			v.hideAll(item)
 		}
+		if item.Kind == yaml.ScalarNode && !v.runs[item] && !mayBeManifest("", item.Value) {
+			clean(item)
+			v.set(item, v.redactText(item.Value))
+			continue
+		}
 		v.redact(item)
 	}
 }

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"path"
@@ -36,9 +37,9 @@ func secretManifest(text string) bool {
 }
 
 // mayBeManifest tells whether a file of this name may be a manifest. One that is called otherwise may be a script, whatever it begins with, but
-// for JSON.
+// for JSON, which runs nothing.
 func mayBeManifest(name, text string) bool {
-	return strings.HasPrefix(text, "{") || slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(strings.ToLower(name)))
+	return strings.HasPrefix(text, "{") && json.Valid([]byte(text)) || slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(strings.ToLower(name)))
 }
 
 // ofSecret tells whether a mapping is a Secret, or has one below or in a text of its own. What is
