@@ -28,64 +28,60 @@ func findKeyless(f Facts) []found {
 	return all
 }
 
-// missingKey is the field that an entry of one of an object's lists does not have, as it is written or as a cluster stores it. A kind of which
-// Argo CD has no type has no keys. Argo CD compares each entry with each other; here nothing is compared, so that long lists take no time.
-func missingKey(o unstructured.Unstructured) string {
-	typed, err := scheme.Scheme.New(o.GroupVersionKind())
-	if err != nil {
-		return ""
+// missingKey is the field that an entry of one of an object's lists does not have, as it is written or as a cluster stores it.
+// Argo CD compares each entry with each other; here nothing is compared, so that long lists take no time.
+func missingKey(o unstructured.Unstructured) (key string) {
+	look := func(_ string, entries []any, mergeKey string) {
+		for _, e := range entries {
+			if entry, ok := e.(map[string]any); ok && key == "" && !has(entry, mergeKey) {
+				key = mergeKey
+			}
+		}
 	}
-	schema, err := strategicpatch.NewPatchMetaFromStruct(typed)
-	if err != nil {
-		return ""
+	eachMerged(o, look)
+	if stored := stored(o); key == "" && stored != nil {
+		eachMerged(*stored, look)
 	}
-	if key := keyMissingIn(o.Object, schema); key != "" {
-		return key
-	}
-	if stored := stored(o); stored != nil {
-		return keyMissingIn(stored.Object, schema)
-	}
-	return ""
+	return key
 }
 
-// keyMissingIn looks in the lists that are merged by a key, at any depth.
+func has(entry map[string]any, key string) bool {
+	_, has := entry[key]
+	return has
+}
+
+// eachMerged visits the lists of an object that Argo CD merges by a key of their entries. A kind of which it has no type has none.
 // https://github.com/kubernetes/apimachinery/blob/v0.31.2/pkg/util/strategicpatch/patch.go
-func keyMissingIn(object map[string]any, schema strategicpatch.LookupPatchMeta) string {
+func eachMerged(o unstructured.Unstructured, visit func(field string, entries []any, mergeKey string)) {
+	typed, err := scheme.Scheme.New(o.GroupVersionKind())
+	if err != nil {
+		return
+	}
+	if schema, err := strategicpatch.NewPatchMetaFromStruct(typed); err == nil {
+		eachMergedIn(o.Object, schema, visit)
+	}
+}
+
+func eachMergedIn(object map[string]any, schema strategicpatch.LookupPatchMeta, visit func(field string, entries []any, mergeKey string)) {
 	for _, field := range slices.Sorted(maps.Keys(object)) {
 		switch value := object[field].(type) {
 		case map[string]any:
 			if below, _, err := schema.LookupPatchMetadataForStruct(field); err == nil {
-				if key := keyMissingIn(value, below); key != "" {
-					return key
-				}
+				eachMergedIn(value, below, visit)
 			}
 		case []any:
 			below, is, err := schema.LookupPatchMetadataForSlice(field)
 			if err != nil || !slices.Contains(is.GetPatchStrategies(), "merge") {
 				continue
 			}
-			if key := keyMissingInEach(value, below, is.GetPatchMergeKey()); key != "" {
-				return key
+			visit(field, value, is.GetPatchMergeKey())
+			for _, e := range value {
+				if entry, ok := e.(map[string]any); ok {
+					eachMergedIn(entry, below, visit)
+				}
 			}
 		}
 	}
-	return ""
-}
-
-func keyMissingInEach(entries []any, schema strategicpatch.LookupPatchMeta, mergeKey string) string {
-	for _, e := range entries {
-		entry, ok := e.(map[string]any)
-		if !ok {
-			continue
-		}
-		if _, has := entry[mergeKey]; !has {
-			return mergeKey
-		}
-		if key := keyMissingIn(entry, schema); key != "" {
-			return key
-		}
-	}
-	return ""
 }
 
 // stored is an object through its type; nil: there is none, or it does not take the object.

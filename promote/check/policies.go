@@ -20,7 +20,7 @@ const PolicyDenied = "policy-denied"
 // fields are known, and whether policies take it.
 func manifestRules() []Rule {
 	return []Rule{
-		rule("unknown-field", findUnknown), rule("argo-cannot-compare", findIncomparable), rule("entry-without-key", findKeyless),
+		rule("unknown-field", findUnknown), rule("argo-cannot-compare", findIncomparable), rule("entry-without-key", findKeyless), rule("list-too-long", findLongLists),
 		rule("fields-not-known", findBySchema), rule("argo-cannot-read", findUnreadable), rule("object-with-items", findItems), rule("too-large-to-apply", findTooLarge),
 		rule("pod-security", findInsecure), rule(PolicyDenied, findPolicyDenied),
 	}
