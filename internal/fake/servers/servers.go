@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"time"
 
+	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
+
 	"github.com/acme/knative-promote/internal/fake/argotest"
 	"github.com/acme/knative-promote/internal/fake/githubtest"
 	"github.com/acme/knative-promote/internal/fake/gittest"
@@ -46,6 +48,7 @@ type Servers struct {
 	GitHub     string // URL of the API
 
 	app   argotest.App
+	more  []argotest.App
 	stops []func()
 }
 
@@ -54,7 +57,7 @@ func Start(c Config) (*Servers, error) {
 	if c.Around == nil {
 		c.Around = func(_ string, next http.Handler) http.Handler { return next }
 	}
-	s := &Servers{app: c.App}
+	s := &Servers{app: c.App, more: c.More}
 	for _, start := range []func(Config) error{s.startGit, s.startArgo, s.startGitHub} {
 		if err := start(c); err != nil {
 			s.Close()
@@ -117,20 +120,39 @@ func (s *Servers) startGitHub(c Config) error {
 
 // AwaitLive waits until Argo CD has synced the infra repository for the first
 // time, and the Service has its traffic. It has looked at Git after that sync
-// then, and does not by itself find what is committed next.
+// then, and does not by itself find what is committed next. So it is with the
+// Service's other environments, as far as their overlays render and their Services become Ready.
 func (s *Servers) AwaitLive(ctx context.Context, service string) error {
 	if err := s.await(ctx, service, func() bool {
 		live := s.Argo.Service(s.app.DestinationNamespace, service)
-		state := s.Argo.Application(s.app.Name).Status.OperationState
-		return live != nil && live.IsReady() && len(s.Argo.Traffic(s.app.DestinationNamespace, service)) > 0 && state != nil && state.Phase.Completed()
+		return live != nil && live.IsReady() && len(s.Argo.Traffic(s.app.DestinationNamespace, service)) > 0 && s.ended(s.app, service)
 	}); err != nil {
 		return err
 	}
-	s.Argo.Refresh(s.app.Name)
-	return s.await(ctx, service, func() bool {
-		_, asked := s.Argo.Application(s.app.Name).IsRefreshRequested()
-		return !asked
-	})
+	for _, app := range append([]argotest.App{s.app}, s.more...) {
+		if err := s.await(ctx, service, func() bool { return s.ended(app, service) }); err != nil {
+			return err
+		}
+		s.Argo.Refresh(app.Name)
+		if err := s.await(ctx, service, func() bool {
+			_, asked := s.Argo.Application(app.Name).IsRefreshRequested()
+			return !asked
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ended tells whether the first sync of an Application has come to an end, and what becomes of its Service.
+func (s *Servers) ended(app argotest.App, service string) bool {
+	status := s.Argo.Application(app.Name).Status
+	if !app.AutoSync || len(status.Conditions) > 0 {
+		return true
+	}
+	live := s.Argo.Service(app.DestinationNamespace, service)
+	return status.OperationState != nil && status.OperationState.Phase.Completed() &&
+		(live == nil || !live.Status.GetCondition(servingv1.ServiceConditionReady).IsUnknown())
 }
 
 func (s *Servers) await(ctx context.Context, service string, done func() bool) error {
