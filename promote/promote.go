@@ -184,11 +184,7 @@ func (r *run) commitSteps(ctx context.Context, moves []*move) (published, error)
 		for _, m := range moves {
 			edits = append(edits, m.edit(ctx, over))
 		}
-		mayPass := plan.IsUnusable
-		if r.committed() { // so the server has taken commits, and users have what nobody judges any more
-			mayPass = passes
-		}
-		p, err := r.commitWhile(ctx, edits, r.config.Gates.Wait, mayPass)
+		p, err := r.commitUsable(ctx, edits, r.config.Gates.Wait)
 		next, causes := guard.Overridden(err)
 		if next == "" || slices.Contains(over, next) {
 			return p, err

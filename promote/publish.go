@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops"
-	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/internal/sleep"
 	"github.com/acme/knative-promote/promote/commit"
 	"github.com/acme/knative-promote/promote/journal"
@@ -21,17 +20,11 @@ type published struct {
 	drafts []commit.Draft // of the edits, in their order
 }
 
-// passes tells whether the error of a commit may pass: somebody may correct a tip that cannot be used, and the server of the repository may be
-// well again.
-func passes(err error) bool {
-	return plan.IsUnusable(err) || remote.MayPass(err) || errors.Is(err, gitops.ErrContention)
-}
-
-// commitWhile is commit, tried again for some time while its error may pass.
-func (r *run) commitWhile(ctx context.Context, edits []commit.Edit, patience time.Duration, mayPass func(error) bool) (published, error) {
+// commitUsable is commit, tried again for some time while its error may pass.
+func (r *run) commitUsable(ctx context.Context, edits []commit.Edit, patience time.Duration) (published, error) {
 	for until, say := time.Now().Add(patience), journal.Once(r.say); ; {
 		p, err := r.commit(ctx, edits)
-		if err == nil || !mayPass(err) || !time.Now().Before(until) {
+		if err == nil || !plan.MayPass(err, r.committed()) || !time.Now().Before(until) {
 			return p, err
 		}
 		say("waiting until somebody corrects it: %v", err)

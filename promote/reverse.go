@@ -20,7 +20,7 @@ func (r *run) reverse(ctx context.Context, reversals []*reversal, patience time.
 			edits = append(edits, e)
 		}
 	}
-	p, err := r.commitWhile(ctx, edits, patience, passes)
+	p, err := r.commitUsable(ctx, edits, patience)
 	drafts := p.drafts
 	for _, b := range reversals {
 		if err == nil && !b.done {

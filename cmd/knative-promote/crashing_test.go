@@ -24,20 +24,10 @@ func crashing() {
 	}}
 	code := run(ctx, os.Args[1:], os.Getenv, wire, os.Stderr)
 	if file := os.Getenv("STATUS_FILE"); file != "" {
-		_ = os.WriteFile(file, kernelStatus(), 0o600) // who wants it misses it
+		kernel, _ := os.ReadFile("/proc/self/status") // only Linux has it
+		_ = os.WriteFile(file, kernel, 0o600)         // who wants it misses it
 	}
 	os.Exit(code)
-}
-
-// kernelStatus is /proc/self/status, where there is one, and the most memory
-// that a process had which this one has started: 0 where it has started none.
-func kernelStatus() []byte {
-	status, _ := os.ReadFile("/proc/self/status") // only Linux has it
-	var children syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_CHILDREN, &children); err != nil {
-		return status
-	}
-	return fmt.Appendf(status, "Children: %d kB\n", children.Maxrss)
 }
 
 // A tripwire ends the program at a line of its output, or stops it behind that

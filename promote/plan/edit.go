@@ -270,19 +270,6 @@ func toEdit(ctx context.Context, tip gitops.Snapshot, target Target, state *knat
 	return state, nil
 }
 
-// unusable is a tip whose overlay somebody has to correct before it can be edited.
-type unusable struct{ error }
-
-// Unwrap gives the reason.
-func (u unusable) Unwrap() error { return u.error }
-
-// IsUnusable tells whether an error is of a tip whose overlay does not render, or whose Service
-// Knative refuses however it is edited.
-func IsUnusable(err error) bool {
-	_, is := errors.AsType[unusable](err)
-	return is
-}
-
 // WithImages is an overlay with the images set, or as it is when none are given.
 func WithImages(ctx context.Context, now *knative.State, images []kustomize.Image) (*knative.State, error) {
 	if len(images) == 0 {
