@@ -29,7 +29,7 @@ func TestWorkerIsAlone(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := overlay{asked: newQuestioned(fstest.MapFS{"kustomization.yaml": {Data: []byte("resources: ['" + resource + "']\n")}})}
-		_, failed, err := w.render(task{Dir: "."}, o.answer)
+		_, failed, err := w.render(o.task("."), o.answer)
 		if err != nil || !strings.Contains(failed, want) {
 			t.Errorf("%s: got %v, %q, want %q", resource, err, failed, want)
 		}

@@ -34,10 +34,20 @@ type worker struct {
 	said    said
 }
 
-// A task is what a worker is told to render.
+// A task is what a worker is told to render, with what is known of the tree: each question takes as long as a small render.
 type task struct {
-	Dir    string
-	Schema bool // the overlay brings its own OpenAPI schema
+	Dir       string
+	Schema    bool // the overlay brings its own OpenAPI schema
+	Questions []question
+	Answers   []answer // to these, one after the other
+}
+
+func (o *overlay) task(dir string) task {
+	t := task{Dir: dir, Schema: o.schema}
+	for _, a := range o.asked.asked {
+		t.Questions, t.Answers = append(t.Questions, a.question), append(t.Answers, a.answer)
+	}
+	return t
 }
 
 // A message of a worker is what it has built, or why it could not, or else a question about the tree.
@@ -72,7 +82,7 @@ var errEnded = errors.New("kustomize ended on this input")
 // askOne asks one worker.
 func (o *overlay) askOne(ctx context.Context, w *worker, dir string) (built, error) {
 	stop := context.AfterFunc(ctx, func() { _ = w.process.Process.Kill() })
-	b, failed, err := w.render(task{dir, o.schema}, o.answer)
+	b, failed, err := w.render(o.task(dir), o.answer)
 	if stop() && err == nil {
 		idle = w
 	} else if ended := w.end(); err != nil && ctx.Err() == nil {

@@ -44,11 +44,19 @@ func Serve(in io.Reader, out io.Writer, mostMemory int64) {
 			return
 		}
 		idle.Stop()
-		if err := to.Encode(t.do(asking{to, from})); err != nil {
+		if err := to.Encode(t.do(asking{to: to, from: from, known: t.known()})); err != nil {
 			return
 		}
 		idle.Reset(mostIdle)
 	}
+}
+
+func (t task) known() map[question]answer {
+	known := map[question]answer{}
+	for i, q := range t.Questions {
+		known[q] = t.Answers[i]
+	}
+	return known
 }
 
 // do renders. A panic is an error of the input.
@@ -68,10 +76,12 @@ func (t task) do(tree asking) (m message) {
 // bound ends the process where it takes too much memory.
 func bound(heap int64) {
 	debug.SetMaxStack(mostStack)
+	debug.SetGCPercent(400) // an empty heap would be collected all the time
+	debug.SetMemoryLimit(heap / 2)
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	stderr := os.Stderr
 	go func() {
-		for range time.Tick(5 * time.Millisecond) {
+		for range time.Tick(10 * time.Millisecond) {
 			if metrics.Read(sample); sample[0].Value.Uint64() > uint64(heap) {
 				fmt.Fprintf(stderr, "it takes more than %d MiB of memory\n", heap>>20)
 				os.Exit(1)
@@ -92,16 +102,19 @@ func watched(in io.Reader) io.Reader {
 
 // asking is the tree of the process that is rendered for.
 type asking struct {
-	to   *gob.Encoder
-	from *gob.Decoder
+	to    *gob.Encoder
+	from  *gob.Decoder
+	known map[question]answer
 }
 
-func (a asking) ask(what byte, name string) (answer, error) {
-	var is answer
-	if err := a.to.Encode(message{Question: question{what, name}}); err != nil {
-		return is, err
+func (a asking) ask(what byte, name string) (is answer, err error) {
+	q := question{what, name}
+	is, known := a.known[q]
+	if !known {
+		if err = a.to.Encode(message{Question: q}); err == nil {
+			err = a.from.Decode(&is)
+		}
 	}
-	err := a.from.Decode(&is)
 	switch {
 	case err != nil:
 	case is.Fault != "":
