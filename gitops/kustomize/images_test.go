@@ -13,7 +13,7 @@ import (
 )
 
 // every has the real command build and edit everything, which takes a process each.
-var every = flag.Bool("every", false, "compare every form, tree and change of the corpus with what the real command makes of it, and a tree of 500 resources, not one form of each file, every third tree, change and fuzz corpus entry, and 150 resources")
+var every = flag.Bool("every", false, "compare every form, tree and change of the corpus with what the real command makes of it, and a tree of 500 resources, not one form of each file, every third tree, change and fuzz corpus entry, and 150 resources, and render all that takes too much memory, not some of it")
 
 // TestSetImage compares the bytes with the corpus, and the render with that of the real command's edit.
 func TestSetImage(t *testing.T) {
