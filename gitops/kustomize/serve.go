@@ -76,8 +76,6 @@ func (t task) do(tree asking) (m message) {
 // bound ends the process where it takes too much memory.
 func bound(heap int64) {
 	debug.SetMaxStack(mostStack)
-	debug.SetGCPercent(400) // an empty heap would be collected all the time
-	debug.SetMemoryLimit(heap / 2)
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	stderr := os.Stderr
 	go func() {
