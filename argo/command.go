@@ -2,7 +2,6 @@ package argo
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -74,7 +73,7 @@ func nextCommand(in Intent, ob Observed, unchanged, limit time.Duration) command
 		return nothing
 	case len(ob.Moved.Beside) > 0:
 		return syncOurs
-	case !Automated(app) && in.Restores && neighbourWaits(in, app):
+	case !Automated(app) && in.Restores && len(OutOfSyncBeside(app, in.Service)) > 0: // which deploys neither what waits there nor undoes anything
 		return syncOurs
 	case !Automated(app):
 		return syncNow
@@ -84,14 +83,6 @@ func nextCommand(in Intent, ob Observed, unchanged, limit time.Duration) command
 		return syncStuck
 	}
 	return nothing
-}
-
-// neighbourWaits tells whether another Service is not as Git has it: a change that nobody has synced yet, or what somebody has made of it
-// in the cluster. To restore one Service deploys neither.
-func neighbourWaits(in Intent, app *v1alpha1.Application) bool {
-	return slices.ContainsFunc(app.Status.Resources, func(r v1alpha1.ResourceStatus) bool {
-		return IsKnativeService(r.Group, r.Kind) && r.Name != in.Service && r.Status == v1alpha1.SyncStatusCodeOutOfSync
-	})
 }
 
 // mustNotSync is why the intent is not to be synced; empty: it is. What restores brings

@@ -71,7 +71,7 @@ func movedService(ctx context.Context, in Intent, app *v1alpha1.Application, liv
 	}
 	if err == nil && to != "" && live != nil && syncRevision(in, app) != to {
 		traffic, known, err := givenBy(ctx, in, syncRevision(in, app))
-		if err != nil || known && maps.Equal(shares(traffic), shares(had(live))) {
+		if err != nil || known && SameShares(traffic, had(live)) {
 			return "", err // it was synced to that since, which has failed at something else
 		}
 	}
@@ -109,6 +109,17 @@ func StaysOutOfSync(app *v1alpha1.Application) bool {
 	operation := app.Status.OperationState
 	return !Heals(app) && app.Status.Sync.Status == v1alpha1.SyncStatusCodeOutOfSync &&
 		app.Operation == nil && (operation == nil || operation.Phase.Completed())
+}
+
+// OutOfSyncBeside are the Application's other Services that are not as Git has them: of a change that nobody has synced yet, or by what
+// somebody has made of them in the cluster.
+func OutOfSyncBeside(app *v1alpha1.Application, service string) (names []string) {
+	for _, r := range app.Status.Resources {
+		if IsKnativeService(r.Group, r.Kind) && r.Name != service && r.Status == v1alpha1.SyncStatusCodeOutOfSync {
+			names = append(names, r.Name)
+		}
+	}
+	return names
 }
 
 // rolledBackTo is the revision that somebody has rolled the Application back to in Argo CD,
@@ -218,7 +229,7 @@ func had(live *servingv1.Service) []servingv1.TrafficTarget {
 func passedOver(ctx context.Context, in Intent, app *v1alpha1.Application, live *servingv1.Service) (string, error) {
 	deployed := Deployed(in.Target, app)
 	is := func(traffic []servingv1.TrafficTarget) bool { // what users have, or will where it was asked for
-		return maps.Equal(shares(traffic), shares(had(live))) || maps.Equal(shares(traffic), shares(live.Spec.Traffic))
+		return SameShares(traffic, had(live)) || SameShares(traffic, live.Spec.Traffic)
 	}
 	if in.Restores || in.Gives == nil || len(deployed) == 0 || is(in.Traffic) {
 		return "", nil
@@ -237,6 +248,9 @@ func passedOver(ctx context.Context, in Intent, app *v1alpha1.Application, live 
 	}
 	return deployed[0], nil
 }
+
+// SameShares tells whether two traffics give the same revisions the same shares, with Knative's default where one says nothing.
+func SameShares(a, b []servingv1.TrafficTarget) bool { return maps.Equal(shares(a), shares(b)) }
 
 // shares are those of revisions in percent, by their names; empty is the latest one's.
 func shares(traffic []servingv1.TrafficTarget) map[string]int64 {

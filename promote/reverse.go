@@ -12,7 +12,7 @@ import (
 )
 
 // reverse commits the destinations and says what must become true. Patience is how long
-// it waits for a tip that can be used, and a server that is well.
+// it waits for a tip that can be used, and a server that answers.
 func (r *run) reverse(ctx context.Context, reversals []*reversal, patience time.Duration) error {
 	var edits []commit.Edit
 	for _, b := range reversals {

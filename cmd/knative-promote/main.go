@@ -20,11 +20,11 @@ import (
 const serveKustomize = "serve-kustomize"
 
 func main() {
-	httpx.RefuseOthers()
 	if len(os.Args) == 2 && os.Args[1] == serveKustomize {
 		kustomize.Serve(os.Stdin, os.Stdout, kustomize.MostMemory)
 		return
 	}
+	httpx.RefuseOthers()
 	renderApart()
 	// A reader of our output that goes away must not end a promotion half-way.
 	signal.Ignore(syscall.SIGPIPE)

@@ -34,7 +34,7 @@ type worker struct {
 	said    said
 }
 
-// A task is what a worker is told to render, with what is known of the tree: each question takes as long as a small render.
+// A task is what a worker is told to render, with what is known of the tree: to be asked for all of that takes longer than a small render.
 type task struct {
 	Dir       string
 	Schema    bool // the overlay brings its own OpenAPI schema
@@ -147,11 +147,8 @@ func (s *said) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// answer is what the overlay's tree says to a question. Of what was inspected it gives that.
+// answer is what the overlay's tree says to a question beyond what the task has: to one about what was not inspected.
 func (o *overlay) answer(q question) answer {
-	if content, inspected := o.files[q.Name]; inspected && q.What == aboutFile {
-		return answer{There: true, Text: string(content)}
-	}
 	t := newQuestioned(o.asked)
 	t.ask(q)
 	return t.asked[0].answer

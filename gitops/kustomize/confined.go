@@ -30,11 +30,11 @@ type confined struct {
 	ctx   context.Context // kustomize takes none; after its end nothing more is read
 	tree  fs.FS
 	files map[string][]byte
-	reads int
-	bytes int
-
-	largest int // bytes of the largest file
+	took  amount
 }
+
+// amount is what was read: files, and bytes of all and of the largest one.
+type amount struct{ Reads, Bytes, Largest int }
 
 // locate returns the path in the tree that a path of kustomize's means, with symbolic links followed.
 func (c *confined) locate(name string) (string, fs.FileInfo, error) {
@@ -109,10 +109,10 @@ func (c *confined) ReadFile(name string) ([]byte, error) {
 		}
 		c.files[at] = content
 	}
-	c.reads++
-	c.bytes += len(content)
-	c.largest = max(c.largest, len(content))
-	if c.reads > maxReads || c.bytes > maxTotalSize || len(content) > maxFileSize {
+	c.took.Reads++
+	c.took.Bytes += len(content)
+	c.took.Largest = max(c.took.Largest, len(content))
+	if c.took.Reads > maxReads || c.took.Bytes > maxTotalSize || len(content) > maxFileSize {
 		return nil, fmt.Errorf("%s: at most %d files with %d bytes together are rendered", at, maxReads, maxTotalSize)
 	}
 	return content, nil

@@ -116,7 +116,7 @@ func readOverlay(ctx context.Context, tree fs.FS, dir string) (*overlay, error) 
 	if err == nil {
 		err = i.budget.check()
 	}
-	o.raw, o.schema, o.held = i.raw, i.schema, append(i.budget.figures(), i.confined.figures()...)
+	o.raw, o.schema, o.held = i.raw, i.schema, append(i.budget.figures(), i.confined.took.figures()...)
 	return o, err
 }
 
@@ -126,14 +126,14 @@ func (o *overlay) build(ctx context.Context, dir string) (*rendered, error) {
 	if err != nil {
 		return nil, err
 	}
-	held := append(o.held, (&confined{reads: b.Reads, bytes: b.Bytes, largest: b.Largest}).figures()...) // it reads what generators take too, and some files again
+	held := append(o.held, b.Took.figures()...) // it reads what generators take too, and some files again
 	return remember(dir, o.asked, &rendered{out: b.Out, raw: o.raw, held: append(held, figure{len(b.Out), maxRendered, "bytes when it is rendered"})}), nil
 }
 
 // built is what a folder renders to, and what was read for it.
 type built struct {
-	Out                   []byte
-	Reads, Bytes, Largest int
+	Out  []byte
+	Took amount
 }
 
 // build runs kustomize on a folder of what is confined.
@@ -147,7 +147,7 @@ func (c *confined) build(dir string, schema bool) (built, error) {
 		return built{}, errors.New(strings.ReplaceAll(err.Error(), confinedRoot+"/", "")) // the paths as they are in the tree
 	}
 	out, err := encoded(resources)
-	return built{out, c.reads, c.bytes, c.largest}, err
+	return built{out, c.took}, err
 }
 
 // encoded is what AsYaml returns, within the limit: one text may stand in thousands of objects.

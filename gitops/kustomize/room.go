@@ -40,10 +40,10 @@ func (b *budget) figures() []figure {
 	}
 }
 
-func (c *confined) figures() []figure {
+func (a amount) figures() []figure {
 	return []figure{
-		{c.largest, maxFileSize, "bytes in one file"},
-		{c.bytes, maxTotalSize, "bytes in all its files"},
-		{c.reads, maxReads, "files, each counted as often as it is read"},
+		{a.Largest, maxFileSize, "bytes in one file"},
+		{a.Bytes, maxTotalSize, "bytes in all its files"},
+		{a.Reads, maxReads, "files, each counted as often as it is read"},
 	}
 }

@@ -22,8 +22,8 @@ var (
 	ErrAuth = errors.New("access denied")
 	// ErrUnreachable: the server does not answer, or asks to be left alone, which may pass.
 	ErrUnreachable = errors.New("the server cannot be reached")
-	// ErrUnwell: the server answers, but not as it should, which may pass.
-	ErrUnwell = errors.New("the server does not answer as it should")
+	// ErrFailing: the server answers, but not as it should, which may pass.
+	ErrFailing = errors.New("the server does not answer as it should")
 	// ErrNotFound: there is no such repository, branch or commit.
 	ErrNotFound = errors.New("not found")
 	// ErrRefused: the server's hooks or branch protection do not take the commit.
@@ -72,19 +72,19 @@ func (r *Remote) explain(doing string, err error, said *remarks) error {
 	if isUnreachable(err) {
 		return unreachable{fmt.Errorf("%s: %s", where, text), 0}
 	}
-	return unwell{fmt.Errorf("%s: %s", where, text)}
+	return failing{fmt.Errorf("%s: %s", where, text)}
 }
 
-// unwell marks what a server says that can mean anything.
-type unwell struct{ error }
+// failing marks what a server says that can mean anything.
+type failing struct{ error }
 
-// Is tells that it is ErrUnwell.
-func (unwell) Is(target error) bool { return target == ErrUnwell }
+// Is tells that it is ErrFailing.
+func (failing) Is(target error) bool { return target == ErrFailing }
 
-// MayPass tells whether what a server says may be otherwise later, though it was tried again for a while: it is down, or not well, or refuses a
+// MayPass tells whether what a server says may be otherwise later, though it was tried again for a while: it is down, or fails, or refuses a
 // push, as in a maintenance. A token that it does not take, and what is not there, stay as they are.
 func MayPass(err error) bool {
-	for _, passing := range []error{ErrUnreachable, ErrUnwell, ErrRefused} {
+	for _, passing := range []error{ErrUnreachable, ErrFailing, ErrRefused} {
 		if errors.Is(err, passing) {
 			return true
 		}

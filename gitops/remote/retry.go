@@ -40,7 +40,7 @@ func retry[T any](ctx context.Context, r *Remote, command, doing string, talk fu
 type Tries struct {
 	count int
 	end   time.Time // of our patience
-	soon  time.Time // until which a server that was well before may be unwell
+	soon  time.Time // until which a server that has answered before may fail
 	known bool      // the server has answered before, so it is waited for
 }
 

@@ -13,19 +13,24 @@ import (
 // findKeyless finds objects that Argo CD cannot compare as its default is: by merging, for which an entry of
 // a list needs its key. The cluster may take an entry without, such as a reference without a name.
 func findKeyless(f Facts) []found {
-	if f.sync().compared() {
-		return nil
-	}
 	var all []found
-	for _, o := range objects(f.result()) {
-		if _, unread := whyUnread(o); unread != "" || bySchema(f, o) {
-			continue
-		}
+	for _, o := range comparedByMerging(f) {
 		if key := missingKey(o); key != "" {
 			all = append(all, found{at: f.inObject(o), values: values{"Object": title(o), "Key": key}})
 		}
 	}
 	return all
+}
+
+// comparedByMerging are the objects that Argo CD has yet to compare as its default is.
+func comparedByMerging(f Facts) []unstructured.Unstructured {
+	if f.sync().compared() {
+		return nil
+	}
+	return slices.DeleteFunc(objects(f.result()), func(o unstructured.Unstructured) bool {
+		_, unread := whyUnread(o)
+		return unread != "" || bySchema(f, o)
+	})
 }
 
 // missingKey is the field that an entry of one of an object's lists does not have, as it is written or as a cluster stores it.

@@ -6,14 +6,8 @@ const mostMerged = 2_000
 
 // findLongLists finds lists that keep Argo CD busy.
 func findLongLists(f Facts) []found {
-	if f.sync().compared() {
-		return nil
-	}
 	var all []found
-	for _, o := range objects(f.result()) {
-		if _, unread := whyUnread(o); unread != "" || bySchema(f, o) {
-			continue
-		}
+	for _, o := range comparedByMerging(f) {
 		longest, in := mostMerged, ""
 		eachMerged(o, func(field string, entries []any, _ string) {
 			if len(entries) > longest {

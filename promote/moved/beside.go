@@ -3,10 +3,8 @@ package moved
 import (
 	"context"
 	"fmt"
-	"maps"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
-	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops/knative"
@@ -19,11 +17,8 @@ func (r Reader) beside(ctx context.Context, app *v1alpha1.Application, service s
 	if len(deployed) == 0 || !argo.StaysOutOfSync(app) {
 		return ""
 	}
-	for _, is := range app.Status.Resources {
-		if !argo.IsKnativeService(is.Group, is.Kind) || is.Name == service || is.Status != v1alpha1.SyncStatusCodeOutOfSync {
-			continue
-		}
-		if why := r.movedBeside(ctx, is.Name, deployed[0]); why != "" {
+	for _, name := range argo.OutOfSyncBeside(app, service) {
+		if why := r.movedBeside(ctx, name, deployed[0]); why != "" {
 			return why
 		}
 	}
@@ -43,17 +38,9 @@ func (r Reader) movedBeside(ctx context.Context, name, commit string) string {
 		return ""
 	}
 	seen, err := r.Service.Cluster.Live(ctx, target)
-	if err != nil || maps.Equal(given(git), given(seen.Service.Spec.Traffic)) {
+	if err != nil || argo.SameShares(git, seen.Service.Spec.Traffic) {
 		return ""
 	}
 	return fmt.Sprintf("somebody has moved the traffic of Service %s past Git, to %s, and commit %.8s, which Argo CD deployed last, gives it to %s: any sync of application %s undoes that: have Git say so first, as knative-promote rollback --service %s does, or sync what Git says",
 		name, knative.Describe(seen.Service.Spec.Traffic), commit, knative.Describe(git), target.App, name)
-}
-
-// given are the shares of a traffic, with Knative's default where it says nothing.
-func given(traffic []servingv1.TrafficTarget) map[string]int {
-	if len(traffic) == 0 {
-		return map[string]int{"": 100}
-	}
-	return knative.Shares(traffic)
 }

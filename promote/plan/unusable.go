@@ -21,7 +21,7 @@ func IsUnusable(err error) bool {
 }
 
 // MayPass tells whether the error of a commit may pass: somebody may correct a tip that cannot be used and, once users have a step,
-// so that it has taken commits before, the server of the repository may be well again.
+// so that it has taken commits before, the server of the repository may answer again.
 func MayPass(err error, committed bool) bool {
 	return IsUnusable(err) || committed && (remote.MayPass(err) || errors.Is(err, gitops.ErrContention))
 }

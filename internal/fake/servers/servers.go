@@ -125,7 +125,7 @@ func (s *Servers) startGitHub(c Config) error {
 func (s *Servers) AwaitLive(ctx context.Context, service string) error {
 	if err := s.await(ctx, service, func() bool {
 		live := s.Argo.Service(s.app.DestinationNamespace, service)
-		return live != nil && live.IsReady() && len(s.Argo.Traffic(s.app.DestinationNamespace, service)) > 0 && s.ended(s.app, service)
+		return live != nil && live.IsReady() && len(s.Argo.Traffic(s.app.DestinationNamespace, service)) > 0
 	}); err != nil {
 		return err
 	}
