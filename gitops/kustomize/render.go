@@ -19,7 +19,7 @@ import (
 	"github.com/acme/knative-promote/internal/oneline"
 )
 
-// renderTimeout bounds a render, beside the deadline of its context.
+// renderTimeout bounds a render, beside the deadline of its context. Until it is its turn no time counts: the others have theirs.
 const renderTimeout = time.Minute
 
 var errTooLong = fmt.Errorf("kustomize does not end within %s", renderTimeout)
@@ -32,7 +32,7 @@ var turn = make(chan struct{}, 1)
 // container is an error that names the file and the entry. The only difference to the command is the version in the label
 // that buildMetadata: [managedByLabel] adds.
 //
-// Size and nesting of what is read are bounded, and so is the time: by the deadline of ctx, and a minute. Renders run one
+// Size and nesting of what is read are bounded, and so is the time: by the deadline of ctx, and a minute once it is its turn. Renders run one
 // after the other: after [Apart] in a process of its own, which ends when its time or memory is over, and otherwise in this
 // one, where the next render waits for one that was given up. What was rendered lately is not rendered again from a tree
 // that holds the same.
@@ -45,12 +45,10 @@ func Render(ctx context.Context, tree fs.FS, dir string) ([]byte, error) {
 }
 
 func render(ctx context.Context, tree fs.FS, dir string) (*rendered, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, renderTimeout, errTooLong)
-	defer cancel()
 	if !fs.ValidPath(dir) {
 		return nil, errors.New("expected the path of a folder in the repository, with no leading slash and no step up")
 	}
-	read, err := within(ctx, func() (*overlay, error) { return readOverlay(ctx, tree, dir) })
+	read, err := within(ctx, func(ctx context.Context) (*overlay, error) { return readOverlay(ctx, tree, dir) })
 	if err != nil {
 		return nil, err
 	}
@@ -62,15 +60,17 @@ func render(ctx context.Context, tree fs.FS, dir string) (*rendered, error) {
 	case <-ctx.Done():
 		return nil, fmt.Errorf("not ready in time: %w", context.Cause(ctx))
 	}
-	return within(ctx, func() (*rendered, error) {
+	return within(ctx, func(ctx context.Context) (*rendered, error) {
 		defer func() { <-turn }()
 		return read.build(ctx, dir)
 	})
 }
 
-// within returns what a function does, or an error at the end of ctx, when the function may still be at work. A panic
-// becomes an error.
-func within[T any](ctx context.Context, do func() (T, error)) (T, error) {
+// within returns what a function does, or an error at the end of ctx or when it takes too long: then the function may still be
+// at work. A panic becomes an error.
+func within[T any](ctx context.Context, do func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, renderTimeout, errTooLong)
+	defer cancel()
 	type result struct {
 		value T
 		err   error
@@ -84,7 +84,7 @@ func within[T any](ctx context.Context, do func() (T, error)) (T, error) {
 			}
 			done <- r
 		}()
-		r.value, r.err = do()
+		r.value, r.err = do(ctx)
 	}()
 	select {
 	case r := <-done:
