@@ -82,11 +82,6 @@ func (r *run) cancel(ctx context.Context, cause error) ending {
 	return ending{cause: cause, back: true, failed: err, atOnce: true}
 }
 
-// committed tells whether Git shows any step of the plans.
-func (r *run) committed() bool {
-	return slices.ContainsFunc(r.targets, (*targetRun).committed)
-}
-
 // announce makes Argo CD look at a commit, and sync it where nobody else does,
 // but does not wait until it is live. Without that it would be seen when Argo
 // CD polls, which is minutes later.

@@ -101,6 +101,11 @@ func untilOneFails[T any](ctx context.Context, all []T, do func(context.Context,
 	})
 }
 
+// committed tells whether Git shows any step of the plans.
+func (r *run) committed() bool {
+	return slices.ContainsFunc(r.targets, (*targetRun).committed)
+}
+
 // say prints a line into the log.
 func (r *run) say(format string, args ...any) { journal.Say(r.systems.Reporter, format, args...) }
 

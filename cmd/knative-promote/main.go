@@ -21,7 +21,7 @@ const serveKustomize = "serve-kustomize"
 
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == serveKustomize {
-		kustomize.Serve(os.Stdin, os.Stdout, kustomize.MostMemory)
+		kustomize.Serve(os.Stdin, os.Stdout, kustomize.MostMemory, os.Exit)
 		return
 	}
 	httpx.RefuseOthers()

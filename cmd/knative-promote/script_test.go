@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	if len(os.Args) == 2 && os.Args[1] == serveKustomize {
-		kustomize.Serve(os.Stdin, os.Stdout, 512<<20)
+		kustomize.Serve(os.Stdin, os.Stdout, 512<<20, os.Exit)
 		return
 	}
 	httpx.RefuseOthers() // as the program does, and renders

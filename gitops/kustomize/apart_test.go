@@ -19,7 +19,7 @@ const serving = "serve-kustomize"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == serving {
-		kustomize.Serve(os.Stdin, os.Stdout, 256<<20)
+		kustomize.Serve(os.Stdin, os.Stdout, 256<<20, os.Exit)
 		return
 	}
 	self, err := os.Executable()

@@ -28,16 +28,16 @@ const (
 )
 
 // Serve renders for the process that has called [Apart], from its input and to its output, until there is no more or for a
-// minute nothing to do. It takes the whole process for itself: it sends nothing over HTTP, and ends where its heap takes more
-// than so many bytes.
-func Serve(in io.Reader, out io.Writer, mostMemory int64) {
+// minute nothing to do. It takes the whole process for itself: it sends nothing over HTTP, and exits also in the middle of a
+// render, where its input ends or its heap takes more than so many bytes.
+func Serve(in io.Reader, out io.Writer, mostMemory int64, exit func(code int)) {
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP) // the other process gets them too, and may have something to restore
 	httpx.RefuseOthers()
-	bound(mostMemory)
+	bound(mostMemory, exit)
 	if nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
 		os.Stderr = nowhere // kustomize warns there of deprecated fields, anew with every render
 	}
-	to, from, idle := gob.NewEncoder(out), gob.NewDecoder(watched(in)), time.AfterFunc(mostIdle, func() { os.Exit(0) })
+	to, from, idle := gob.NewEncoder(out), gob.NewDecoder(watched(in, exit)), time.AfterFunc(mostIdle, func() { exit(0) })
 	for {
 		var t task
 		if err := from.Decode(&t); err != nil {
@@ -73,8 +73,8 @@ func (t task) do(tree asking) (m message) {
 	return message{Built: &b}
 }
 
-// bound ends the process where it takes too much memory.
-func bound(heap int64) {
+// bound exits where the process takes too much memory.
+func bound(heap int64, exit func(int)) {
 	debug.SetMaxStack(mostStack)
 	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 	stderr := os.Stderr
@@ -82,18 +82,18 @@ func bound(heap int64) {
 		for range time.Tick(10 * time.Millisecond) {
 			if metrics.Read(sample); sample[0].Value.Uint64() > uint64(heap) {
 				fmt.Fprintf(stderr, "it takes more than %d MiB of memory\n", heap>>20)
-				os.Exit(1)
+				exit(1)
 			}
 		}
 	}()
 }
 
-// watched is an input whose end ends the process, also while it renders.
-func watched(in io.Reader) io.Reader {
+// watched is an input at whose end the process exits, also while it renders.
+func watched(in io.Reader, exit func(int)) io.Reader {
 	r, w := io.Pipe()
 	go func() {
 		_, _ = io.Copy(w, in)
-		os.Exit(0)
+		exit(0)
 	}()
 	return r
 }
