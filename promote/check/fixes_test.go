@@ -24,14 +24,14 @@ func TestFixes(t *testing.T) {
 			if rule.ID != id {
 				continue
 			}
-			facts := loadScene(t, c.Path).facts(t)
-			findings := ask(rule, facts)
+			findings := ask(rule, factsOf(t, c.Path))
 			if !offers(findings) {
 				continue
 			}
 			tried[id] = true
 			t.Run(c.Name, func(t *testing.T) {
 				t.Parallel()
+				facts := loadScene(t, c.Path).facts(t)
 				fix(t, &facts, findings)
 				if left := ask(rule, facts); len(left) > 0 {
 					t.Errorf("found again with the fix:\n%s", inFull(left))

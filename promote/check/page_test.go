@@ -38,7 +38,7 @@ func TestPagesSayIt(t *testing.T) {
 	t.Parallel()
 	said := map[string]bool{}
 	for _, c := range scenes(t) {
-		rule, facts := ruleOf(t, c), loadScene(t, c.Path).facts(t)
+		rule, facts := ruleOf(t, c), factsOf(t, c.Path)
 		for _, what := range rule.findIn(facts) {
 			said[path.Dir(c.Name)] = true
 			if f, err := rule.finding(what, facts.common()); err != nil || strings.Contains(inFull([]event.Finding{f}), "<no value>") {
@@ -59,7 +59,7 @@ func TestPagesUseTheValues(t *testing.T) {
 	t.Parallel()
 	given := map[string]values{}
 	for _, c := range scenes(t) {
-		rule, facts := ruleOf(t, c), loadScene(t, c.Path).facts(t)
+		rule, facts := ruleOf(t, c), factsOf(t, c.Path)
 		if given[rule.ID] == nil {
 			given[rule.ID] = values{}
 		}

@@ -121,7 +121,7 @@ func TestSARIFOfScenes(t *testing.T) {
 	t.Parallel()
 	r := example()
 	for _, c := range scenes(t) {
-		r.Findings = append(r.Findings, ask(ruleOf(t, c), loadScene(t, c.Path).facts(t))...)
+		r.Findings = append(r.Findings, ask(ruleOf(t, c), factsOf(t, c.Path))...)
 	}
 	text, err := r.SARIF("1.2.3")
 	if err != nil {

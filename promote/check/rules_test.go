@@ -19,7 +19,7 @@ func TestRules(t *testing.T) {
 	for _, c := range scenes(t) {
 		t.Run(c.Name, func(t *testing.T) {
 			t.Parallel()
-			got := inFull(ask(ruleOf(t, c), loadScene(t, c.Path).facts(t)))
+			got := inFull(ask(ruleOf(t, c), factsOf(t, c.Path)))
 			golden.Compare(t, c.Path, map[string]string{"want": got}, "want")
 		})
 	}
@@ -48,7 +48,7 @@ func TestEveryRuleIsTried(t *testing.T) {
 // TestGood has a setup that no rule may complain about.
 func TestGood(t *testing.T) {
 	t.Parallel()
-	facts := loadScene(t, "testdata/good.txtar").facts(t)
+	facts := factsOf(t, "testdata/good.txtar")
 	if findings := Run(facts); len(findings) > 0 {
 		t.Errorf("found in the good setup:\n%s", inFull(findings))
 	}
@@ -70,7 +70,7 @@ func TestNothingRead(t *testing.T) {
 func TestPartlyRead(t *testing.T) {
 	t.Parallel()
 	for _, c := range scenes(t) {
-		full := loadScene(t, c.Path).facts(t)
+		full := factsOf(t, c.Path)
 		for name, drop := range map[string]func(*Facts){
 			"application":     func(f *Facts) { f.Setup.App = nil },
 			"project":         func(f *Facts) { f.Setup.Project = nil },

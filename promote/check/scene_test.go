@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -32,6 +33,17 @@ type scene map[string][]byte
 func loadScene(t testing.TB, path string) scene {
 	t.Helper()
 	return golden.Parts(t, path, "testdata/good.txtar")
+}
+
+// scenesRead are the facts of each scene, by its path.
+var scenesRead sync.Map
+
+// factsOf are the facts of a scene, which most of a test's time goes into: it is read once for
+// all tests, which change nothing behind what they get.
+func factsOf(t testing.TB, path string) Facts {
+	t.Helper()
+	once, _ := scenesRead.LoadOrStore(path, sync.OnceValue(func() Facts { return loadScene(t, path).facts(t) }))
+	return once.(func() Facts)()
 }
 
 // facts decodes the scene.
