@@ -17,9 +17,11 @@ func sourceRules() []Rule {
 	return []Rule{
 		rule("source", findSource), rule("not-kustomize", findNotKustomize), rule("load-restrictions", findOutside),
 		rule(ruleImageOverridden, findImageOverridden), rule(ruleOverridden, findRenderOverridden), rule("generate-paths", findGeneratePaths),
-		rule("argo-renders-otherwise", findOtherwise), rule("kustomize-differs", findDiffering),
+		otherwiseRule(), rule("kustomize-differs", findDiffering),
 	}
 }
+
+func otherwiseRule() Rule { return rule("argo-renders-otherwise", findOtherwise) }
 
 func findSource(f Facts) []found {
 	if f.Request.Source.RepoURL == "" {

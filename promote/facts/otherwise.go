@@ -16,5 +16,5 @@ func (r Reader) otherwise(ctx context.Context, at plan.Situation) (all []string,
 	if err != nil {
 		return nil, false, err
 	}
-	return knative.Otherwise(at.Now, manifests), true, nil
+	return knative.Otherwise(knative.Both{Ours: at.Now.Objects(), Others: manifests}), true, nil
 }

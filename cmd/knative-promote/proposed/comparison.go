@@ -22,8 +22,9 @@ import (
 type comparison struct {
 	base, head gitops.Snapshot
 	proposal   proposal.Proposal
-	whole      bool // what an overlay renders is kept, to be written
-	most       int  // bytes of what is kept
+	argoCD     *argoCD // nil: it is not asked
+	whole      bool    // what an overlay renders is kept, to be written
+	most       int     // bytes of what is kept
 }
 
 // mostKept is how many bytes of manifests that differ, and of those to be written, are kept: a small
@@ -123,7 +124,11 @@ func (c comparison) findings(ctx context.Context, o report.Overlay, changed, str
 		all = slices.DeleteFunc(all, func(f event.Finding) bool { return f.Rule != check.CheckoutConverts })
 	}
 	brought, err := c.proposal.Brought(ctx, o.Path, o.Before, o.After)
-	return append(all, brought...), err
+	if err != nil || o.Large != "" {
+		return append(all, brought...), err
+	}
+	otherwise, err := c.argoCD.otherwise(ctx, o.Path)
+	return slices.Concat(all, brought, otherwise), err
 }
 
 // compare renders one overlay of both commits.

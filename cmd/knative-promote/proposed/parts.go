@@ -32,10 +32,9 @@ func (c comparison) parts(ctx context.Context, parts []kustomize.Part, shown *ch
 		}
 		differs := o.Err+o.Large != "" || !o.Difference.Within(differences(users))
 		switch {
-		case !o.Changes():
-		case differs || event.Count(o.Findings, event.SeverityError) > 0:
+		case event.Count(o.Findings, event.SeverityError) > 0, o.Changes() && differs:
 			shown.add(c.shown(o))
-		default:
+		case o.Changes():
 			shown.alike = append(shown.alike, part.Path)
 		}
 	}
@@ -48,7 +47,7 @@ func (c comparison) part(ctx context.Context, part kustomize.Part, users []repor
 	if part.Component && (o.Before == nil || !isGone(c.head.Tree, part.Path)) {
 		o.Err = ""
 	}
-	if len(o.Difference) == 0 {
+	if len(o.Difference) == 0 && !c.argoCD.deploys(part.Path) {
 		return o, nil
 	}
 	all, err := c.findings(ctx, o, true, false)

@@ -54,7 +54,11 @@ func proposed(ctx context.Context, t task.Task) (diff report.Diff, refused, err 
 	if diff.Beside, err = proposal.Beside(changed); err != nil {
 		return diff, nil, err
 	}
-	c := comparison{base: pull.Base, head: pull.Merged, proposal: proposal, whole: t.Settings.Manifests != "", most: mostKept}
+	argoCD, err := askArgoCD(ctx, t, pull)
+	if err != nil {
+		return diff, nil, err
+	}
+	c := comparison{base: pull.Base, head: pull.Merged, proposal: proposal, argoCD: argoCD, whole: t.Settings.Manifests != "", most: mostKept}
 	shown, err := c.look(ctx, changed)
 	if err != nil {
 		return diff, nil, err
@@ -85,7 +89,7 @@ func compared(ctx context.Context, t task.Task) (proposal.Pull, error) {
 	if err != nil {
 		return pull, err
 	}
-	pull.Tip = tip.Commit.Hash
+	pull.Tip, pull.Head = tip.Commit.Hash, pull.Merged
 	pull.Base, pull.Merged, err = mergedInto(ctx, t, repo, pull.Merged, tip)
 	return pull, err
 }
