@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -206,14 +207,18 @@ func TestUnmergedOfFork(t *testing.T) {
 	s.AddPull(githubtest.Pull{Number: 2, State: "open", Fork: true})
 	s.AddPull(githubtest.Pull{Number: 3, State: "closed", Fork: true, Merge: "m3"})
 	s.Fault = func(w http.ResponseWriter, r *http.Request) bool {
-		deleted := strings.HasSuffix(r.URL.Path, "/pulls/4")
-		if deleted {
-			fmt.Fprint(w, `{"number": 4, "base": {"repo": {"id": 1}}, "head": {"repo": null}}`)
+		answer := map[string]string{
+			"4": `{"number": 4, "base": {"repo": {"id": 1}}, "head": {"repo": null}}`,
+			"6": `{"number": 6, "base": {"repo": {"id": 1}}, "head": {"ref": "refs/pull/6/head", "repo": {"id": 1}}}`, // pushed by who may only read
+			"7": `{"number": 7, "merged": true, "base": {"repo": {"id": 1}}, "head": {"ref": "refs/pull/7/head", "repo": {"id": 1}}}`,
+		}[path.Base(r.URL.Path)]
+		if answer != "" {
+			fmt.Fprint(w, answer)
 		}
-		return deleted
+		return answer != ""
 	}
 	client := serve(t, s, "")
-	for number, want := range map[int]bool{1: false, 2: true, 3: false, 4: true} {
+	for number, want := range map[int]bool{1: false, 2: true, 3: false, 4: true, 6: true, 7: false} {
 		got, err := client.UnmergedOfFork(t.Context(), number)
 		if got != want || err != nil {
 			t.Errorf("UnmergedOfFork(%d) = %t, %v, want %t", number, got, err, want)

@@ -38,14 +38,16 @@ func (c *Client) PullRequestOf(ctx context.Context, commit string) (int, error) 
 
 // UnmergedOfFork reports whether a pull request comes from another repository
 // and is not merged. The repository of a deleted fork is not known, so it is
-// another one.
+// another one. So is it where the head is of no branch, which who may only read a repository on Gitea opens by a push to
+// it (https://docs.gitea.com/usage/agit).
 func (c *Client) UnmergedOfFork(ctx context.Context, number int) (bool, error) {
 	pull, _, err := c.api.PullRequests.Get(ctx, c.owner, c.name, number)
 	if err != nil {
 		return false, fmt.Errorf("looking up pull request %d: %w", number, c.Explain(err, mayComment))
 	}
 	own := pull.GetBase().GetRepo().GetID()
-	return !pull.GetMerged() && (own == 0 || pull.GetHead().GetRepo().GetID() != own), nil
+	head := pull.GetHead()
+	return !pull.GetMerged() && (own == 0 || head.GetRepo().GetID() != own || strings.HasPrefix(head.GetRef(), "refs/")), nil
 }
 
 // rankOf says how well a pull request explains a commit; 0: not at all.

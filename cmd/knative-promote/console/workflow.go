@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -63,6 +64,7 @@ type event struct {
 type workflowRun struct {
 	PullRequests   []pullRequest `json:"pull_requests"`
 	HeadRepository repository    `json:"head_repository"`
+	HeadBranch     string        `json:"head_branch"`
 	HeadCommit     headCommit    `json:"head_commit"`
 }
 
@@ -254,13 +256,18 @@ func (e event) suite() *checkSuite { return cmp.Or(e.CheckSuite, e.CheckRun.Chec
 // checked, run or given a status.
 func (e event) ofForksCommit() bool {
 	run, suite := e.WorkflowRun, e.suite()
-	return run != nil && run.HeadRepository != e.Repository ||
+	return run != nil && (run.HeadRepository != e.Repository || isNoBranch(run.HeadBranch)) ||
 		suite != nil && suite.HeadBranch == "" ||
 		e.Branches != nil && len(*e.Branches) == 0
 }
 
-// ofFork says that the pull request is not merged, and does not come from the
-// repository itself.
+// ofFork says that the pull request is not merged, and does not come from a branch of
+// the repository itself.
 func (p pullRequest) ofFork(own repository) bool {
-	return !p.Merged && p.MergedAt == "" && p.Head.Repo.ID != cmp.Or(own.ID, p.Base.Repo.ID)
+	return !p.Merged && p.MergedAt == "" && (p.Head.Repo.ID != cmp.Or(own.ID, p.Base.Repo.ID) || isNoBranch(p.Head.Ref))
 }
+
+// isNoBranch says that what comes from the repository is of no branch of it: who may only read a repository on Gitea
+// opens such a pull request with a push, and it is told to come from there
+// (https://docs.gitea.com/usage/agit).
+func isNoBranch(head string) bool { return strings.HasPrefix(head, "refs/") }
