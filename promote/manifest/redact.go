@@ -20,6 +20,9 @@ var (
 	// Last words of names such as AUTH_MODE, whose values are no secrets, and say who is let in.
 	aboutSecret = []string{"mode", "type", "enabled", "enable", "disabled", "required", "method", "provider", "url", "uri", "server", "host", "port", "endpoint", "scheme", "domain", "issuer", "audience"}
 
+	// Last words of names such as --password-command, whose values run.
+	runsForSecret = []string{"command", "cmd", "exec", "helper", "program", "script"}
+
 	// Fields of Kubernetes with such a name that only refer to a secret.
 	harmless = []string{"key", "topologykey", "secretname", "secretkey", "credentialname", "tokenexpirationseconds"}
 )
@@ -33,12 +36,11 @@ func (v *vault) redact(node *yaml.Node) {
 	case yaml.SequenceNode:
 		v.redactList(node)
 	case yaml.ScalarNode:
-		switch {
-		case v.runs[node]:
+		if v.runs[node] {
 			v.set(node, v.redactSettings(v.redactWords(node.Value)))
-		case secretManifest(node.Value):
-			v.set(node, v.hide(node.Value))
-		default:
+		} else if shown, done := v.hideManifest(node.Value); done {
+			v.set(node, shown)
+		} else {
 			v.set(node, v.redactText(node.Value))
 		}
 	case yaml.DocumentNode:
@@ -178,6 +180,9 @@ func (v *vault) set(node *yaml.Node, value string) {
 // secretName reports whether a value of this name is likely a secret.
 func secretName(name string) bool {
 	all := words(name)
+	if len(all) > 1 && slices.Contains(runsForSecret, all[len(all)-1]) {
+		return false
+	}
 	if len(all) > 1 && slices.Contains(aboutSecret, all[len(all)-1]) && !secretPart(name) {
 		return false
 	}

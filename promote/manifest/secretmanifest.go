@@ -20,19 +20,50 @@ var (
 	kindRow     = regexp.MustCompile(`(?im)(?:^[ \t-]*|[{,]\s*)["']?kind["']?\s*:\s*["']?secret["']?\s*(?:[,}#]|$)`)
 )
 
-// secretManifest tells whether a text has the manifest of a Secret in it, such as a ConfigMap's file.
-// One that cannot be read as YAML to its end may be a program; its rows are hidden alone.
-func secretManifest(text string) bool {
+// mostManifest is how many bytes of a text are read as YAML, which takes some 300 times as many.
+const mostManifest = 256 << 10
+
+// hideManifest hides of a text what a Secret's manifest in it holds. What else is in the text is shown as any YAML says it, and
+// that something of it changes also where it means the same. A text with none is not done here.
+func (v *vault) hideManifest(text string) (shown string, done bool) {
 	if !maybeSecret.MatchString(text) || strings.Contains(text, "$(") || strings.Contains(text, "`") {
-		return false // or a shell runs what is in it
+		return "", false // or a shell runs what is in it
 	}
-	has := false
-	for documents := yaml.NewDecoder(bytes.NewReader([]byte(text))); ; {
+	if len(text) > mostManifest {
+		return v.hide(text), true
+	}
+	var all []*yaml.Node
+	for documents := yaml.NewDecoder(strings.NewReader(text)); ; {
 		var root yaml.Node
-		if err := documents.Decode(&root); err != nil {
-			return has && errors.Is(err, io.EOF)
+		if err := documents.Decode(&root); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return "", false // it may be a program; its rows are hidden alone
 		}
-		has = has || ofSecret(&root)
+		all = append(all, &root)
+	}
+	if !slices.ContainsFunc(all, ofSecret) {
+		return "", false
+	}
+	var b bytes.Buffer
+	encoder := yaml.NewEncoder(&b)
+	for _, root := range all {
+		v.hideRows(root)
+		v.redact(root)
+		if err := encoder.Encode(root); err != nil {
+			return v.hide(text), true
+		}
+	}
+	return b.String() + v.hide(text), true
+}
+
+// hideRows hides the texts below a node that are a Secret's manifest, or what a template makes one of.
+func (v *vault) hideRows(node *yaml.Node) {
+	if node.Kind == yaml.ScalarNode && kindRow.MatchString(node.Value) {
+		v.hideScalar(node)
+	}
+	for _, below := range node.Content {
+		v.hideRows(below)
 	}
 }
 

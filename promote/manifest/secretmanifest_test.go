@@ -22,11 +22,41 @@ func TestSecretManifest(t *testing.T) {
 		{"one in a list", `file: "kind: List\nitems:\n- kind: Secret\n  data: {p: eve}\n"`, "eve", false},
 		{"JSON", `file: '{"apiVersion":"v1","kind":"Secret","data":{"p":"eve"}}'`, "eve", false},
 		{"JSON in JSON", `file: '{"a":"{\"kind\":\"Secret\",\"data\":{\"p\":\"eve\"}}"}'`, "eve", false},
+		{"what is beside a Secret", `file: '{"cache":{"kind":"Secret","hostPath":{"path":"/eve"}}}'`, "/eve", true},
+		{"what is beside a Secret's manifest", `list.yaml: "kind: List\nrun: eve\nitems:\n- kind: Secret\n  data: {p: x}\n"`, "eve", true},
+		{"a program of a secret's", `args: [--password-command, "eve"]`, "eve", true},
+		{"a template in JSON", `file: '{"a":"{{ x }}\nkind: Secret\ndata: {p: eve}"}'`, "eve", false},
 		{"a template", `file: "{{ if x }}\nkind: Secret # no other\ndata:\n  p: eve\n{{ end }}\n"`, "eve", false},
 	} {
 		got := Compare(nil, []byte("kind: A\nmetadata: {name: a}\nspec: {"+test.field+"}\n")).String()
 		if strings.Contains(got, test.seen) != test.shown {
 			t.Errorf("%s: expected it shown %t:\n%s", test.name, test.shown, got)
 		}
+	}
+}
+
+// TestSecretManifestChanges shows that a text with a Secret's manifest changes, also where it means the same.
+func TestSecretManifestChanges(t *testing.T) {
+	t.Parallel()
+	of := func(text string) []byte {
+		return []byte("kind: A\nmetadata: {name: a}\nspec:\n  file.yaml: \"" + text + "\"\n")
+	}
+	const before = `kind: Secret\ndata: {p: eve}\n`
+	for _, after := range []string{`kind: Secret\ndata: {p: ada}\n`, `kind: Secret\ndata:\n  p: eve\n`, `# run.sh\nkind: Secret\ndata: {p: eve}\n`} {
+		if got := Compare(of(before), of(after)).String(); !strings.Contains(got, "<hidden, changed>") {
+			t.Errorf("%s: the change is not shown:\n%s", after, got)
+		}
+	}
+	if got := Compare(of(before), of(before)).String(); got != "" {
+		t.Errorf("a change where there is none:\n%s", got)
+	}
+}
+
+// TestSecretManifestLarge reads no text of megabytes as YAML, which takes hundreds of times as much.
+func TestSecretManifestLarge(t *testing.T) {
+	t.Parallel()
+	text := `{"kind":"Secret","data":{"a":"` + strings.Repeat(`x","a":"`, mostManifest/8) + `"}}`
+	if shown, done := newVault().hideManifest(text); !done || strings.Contains(shown, "x") {
+		t.Errorf("hidden %t: %.100s", done, shown)
 	}
 }
