@@ -21,7 +21,7 @@ const PolicyDenied = "policy-denied"
 func manifestRules() []Rule {
 	return []Rule{
 		rule("unknown-field", findUnknown), rule("argo-cannot-compare", findIncomparable), rule("entry-without-key", findKeyless), rule("list-too-long", findLongLists),
-		rule("fields-not-known", findBySchema), rule("argo-cannot-read", findUnreadable), rule("object-with-items", findItems), rule("too-large-to-apply", findTooLarge),
+		rule("fields-not-known", findBySchema), rule("argo-cannot-read", findUnreadable), rule("object-with-items", findItems), rule("set-by-the-server", findServerFields), rule("too-large-to-apply", findTooLarge),
 		rule("pod-security", findInsecure), rule(PolicyDenied, findPolicyDenied),
 	}
 }
