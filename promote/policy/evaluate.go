@@ -88,11 +88,29 @@ func requestOf(o unstructured.Unstructured, old map[string]unstructured.Unstruct
 	}}
 }
 
-// evaluate asks the expressions of a filter. The second value is what is left of
-// the budget.
+// answers are the results of a filter's expressions, and what is left of the budget.
+type answers struct {
+	results []cel.EvaluationResult
+	left    int64
+	err     error
+}
+
+// evaluate asks the expressions of a filter. One that compares lists of lists of one list goes by neither the budget nor the
+// context: it is left at work, and the error is the context's.
 func (r request) evaluate(ctx context.Context, filter cel.Filter, budget int64) ([]cel.EvaluationResult, int64, error) {
 	review := cel.CreateAdmissionRequest(r, metav1.GroupVersionResource(r.GetResource()), metav1.GroupVersionKind(r.VersionedKind))
-	return filter.ForInput(ctx, r.VersionedAttributes, review, cel.OptionalVariableBindings{}, nil, budget)
+	done := make(chan answers, 1)
+	go func() {
+		var a answers
+		a.results, a.left, a.err = filter.ForInput(ctx, r.VersionedAttributes, review, cel.OptionalVariableBindings{}, nil, budget)
+		done <- a
+	}()
+	select {
+	case a := <-done:
+		return a.results, a.left, a.err
+	case <-ctx.Done():
+		return nil, 0, ctx.Err()
+	}
 }
 
 // ask asks one policy, in the order of the API server: which objects, which
