@@ -2,6 +2,10 @@ package proposed
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -11,6 +15,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/task"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/gitops/kustomize"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/proposal"
@@ -27,12 +32,14 @@ type argoCD struct {
 	apps       []v1alpha1.Application
 	source     argo.Source     // of each overlay, but for its path
 	skip       []string        // rules that are not asked
+	more       []string        // what would have it do more than render overlays, so that it is not asked
+	behind     []string        // folders that the branch has changed since, so that their merge renders to something else
 	base, head gitops.Snapshot // the branch, and what is checked out: commits that Argo CD can fetch, as it can no merge that is made here
 }
 
 // askArgoCD is the Argo CD that the workflow names; nil: none, or it is not asked, as of what a fork
 // proposes: anybody could have it render.
-func askArgoCD(ctx context.Context, t task.Task, pull proposal.Pull) (*argoCD, error) {
+func askArgoCD(ctx context.Context, t task.Task, pull proposal.Pull, deploys func(folder string) bool) (*argoCD, error) {
 	if t.Settings.Argo.Server == "" {
 		return nil, nil
 	}
@@ -40,14 +47,34 @@ func askArgoCD(ctx context.Context, t task.Task, pull proposal.Pull) (*argoCD, e
 		t.Console.Warning(console.Note{Title: "Argo CD is not asked", Text: "What a fork proposes, or may propose, is not given to Argo CD: by its own version of kustomize it may render something else than is shown here."})
 		return nil, nil
 	}
+	a := &argoCD{source: t.Settings.Target.Source, skip: t.Settings.Promote.Skip, base: pull.Base, head: pull.Head}
+	var err error
+	if a.more, err = proposal.BesideRendering(pull.Base, pull.Head); err != nil || len(a.more) > 0 {
+		return a, err
+	}
+	if a.behind, err = behind(pull, deploys); err != nil {
+		return nil, err
+	}
 	client, err := t.ArgoCD(t.Settings.Argo)
 	if err != nil {
 		return nil, err
 	}
-	apps, err := client.AllApplications(ctx)
-	return &argoCD{
-		renderer: client, apps: apps, source: t.Settings.Target.Source, skip: t.Settings.Promote.Skip, base: pull.Base, head: pull.Head,
-	}, err
+	a.renderer = client
+	a.apps, err = client.AllApplications(ctx)
+	return a, err
+}
+
+// behind are the folders that the merge renders from other files than what is checked out does.
+func behind(pull proposal.Pull, deploys func(folder string) bool) ([]string, error) {
+	differences, err := gitops.Differences(pull.Head, pull.Merged)
+	if err != nil || len(differences) == 0 {
+		return nil, err
+	}
+	touched, parts, err := kustomize.Touched(pull.Head.Tree, pull.Merged.Tree, gitops.Paths(differences), deploys)
+	for _, part := range parts {
+		touched = append(touched, part.Path)
+	}
+	return touched, err
 }
 
 // deploys tells whether an Application deploys a folder.
@@ -69,6 +96,12 @@ func (a *argoCD) otherwise(ctx context.Context, folder string) (all []event.Find
 		Commit:  a.head.Commit.Hash, Before: &knative.State{}, Unrendered: check.ErrNoApplication,
 	}
 	apps := a.deploying(folder)
+	switch {
+	case len(a.more) > 0:
+		facts.Unrendered = fmt.Errorf("it is not asked: at that commit it would do more than that, which nobody has approved: %s", strings.Join(a.more, ", "))
+	case len(apps) > 0 && slices.Contains(a.behind, folder):
+		facts.Unrendered, apps = errors.New("it is not asked: the branch has changed the overlay since, and Argo CD knows no merge that is not pushed: merge the branch into it, or rebase it"), nil
+	}
 	if len(apps) == 0 {
 		return check.Otherwise(facts, a.skip...), nil
 	}
@@ -111,6 +144,19 @@ func (a *argoCD) both(ctx context.Context, app *v1alpha1.Application, folder str
 	}
 	source := a.source
 	source.Path, both.Ours = folder, state.Objects()
+	if !ofKustomize(app, source) {
+		return both, errors.New("it is not asked: it has not rendered the Application with kustomize, and a plugin may do more than that"), nil
+	}
 	both.Others, unrendered = a.renderer.Manifests(ctx, app, source, at.Commit.Hash)
 	return both, unrendered, ctx.Err()
+}
+
+// ofKustomize tells whether Argo CD has rendered the source with kustomize. A plugin runs what files say.
+func ofKustomize(app *v1alpha1.Application, source argo.Source) bool {
+	kinds := app.Status.SourceTypes
+	if !app.Spec.HasMultipleSources() {
+		kinds = []v1alpha1.ApplicationSourceType{app.Status.SourceType}
+	}
+	index, err := argo.SourceIndex(app, source)
+	return err == nil && index < len(kinds) && kinds[index] == v1alpha1.ApplicationSourceTypeKustomize
 }

@@ -54,7 +54,7 @@ func proposed(ctx context.Context, t task.Task) (diff report.Diff, refused, err 
 	if diff.Beside, err = proposal.Beside(changed); err != nil {
 		return diff, nil, err
 	}
-	argoCD, err := askArgoCD(ctx, t, pull)
+	argoCD, err := askArgoCD(ctx, t, pull, proposal.Deploys)
 	if err != nil {
 		return diff, nil, err
 	}
