@@ -151,7 +151,9 @@ func (v *vault) hideAll(node *yaml.Node) {
 			v.hideAll(node.Content[i])
 		}
 	case yaml.AliasNode:
-		v.hideAll(node.Alias)
+		if !v.runs[node.Alias] { // what runs is shown, whoever names it
+			v.hideAll(node.Alias)
+		}
 	}
 }
 

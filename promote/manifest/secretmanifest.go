@@ -26,11 +26,16 @@ const mostManifest = 256 << 10
 // hideManifest hides of a text what a Secret's manifest in it holds. What else is in the text is shown as any YAML says it, and
 // that something of it changes also where it means the same. A text with none is not done here.
 func (v *vault) hideManifest(text string) (shown string, done bool) {
-	if !maybeSecret.MatchString(text) || strings.Contains(text, "$(") || strings.Contains(text, "`") {
-		return "", false // or a shell runs what is in it
+	if !maybeSecret.MatchString(text) {
+		return "", false
 	}
 	if len(text) > mostManifest {
 		return v.hide(text), true
+	}
+	if strings.Contains(text, "$(") || strings.Contains(text, "`") {
+		if !json.Valid([]byte(text)) {
+			return "", false // a shell may run what is in it
+		}
 	}
 	var all []*yaml.Node
 	for documents := yaml.NewDecoder(strings.NewReader(text)); ; {
@@ -48,6 +53,7 @@ func (v *vault) hideManifest(text string) (shown string, done bool) {
 	var b bytes.Buffer
 	encoder := yaml.NewEncoder(&b)
 	for _, root := range all {
+		v.showCommands(root)
 		v.hideRows(root)
 		v.redact(root)
 		if err := encoder.Encode(root); err != nil {
@@ -57,9 +63,19 @@ func (v *vault) hideManifest(text string) (shown string, done bool) {
 	return b.String() + v.hide(text), true
 }
 
+// showCommands notes what runs below a node, and images, before anything is hidden: a Secret may name them by an alias.
+func (v *vault) showCommands(node *yaml.Node) {
+	for i, below := range node.Content {
+		if node.Kind == yaml.MappingNode && i%2 == 1 && slices.Contains([]string{"command", "args", "image"}, strings.ToLower(node.Content[i-1].Value)) {
+			v.show(below)
+		}
+		v.showCommands(below)
+	}
+}
+
 // hideRows hides the texts below a node that are a Secret's manifest, or what a template makes one of.
 func (v *vault) hideRows(node *yaml.Node) {
-	if node.Kind == yaml.ScalarNode && kindRow.MatchString(node.Value) {
+	if node.Kind == yaml.ScalarNode && !v.runs[node] && kindRow.MatchString(node.Value) {
 		v.hideScalar(node)
 	}
 	for _, below := range node.Content {

@@ -25,6 +25,11 @@ func TestSecretManifest(t *testing.T) {
 		{"what is beside a Secret", `file: '{"cache":{"kind":"Secret","hostPath":{"path":"/eve"}}}'`, "/eve", true},
 		{"what is beside a Secret's manifest", `list.yaml: "kind: List\nrun: eve\nitems:\n- kind: Secret\n  data: {p: x}\n"`, "eve", true},
 		{"a program of a secret's", `args: [--password-command, "eve"]`, "eve", true},
+		{"a command that a Secret names", `file.yaml: "command: [sh, -c, &a \"wget eve\"]\nof: {kind: Secret, data: {a: *a}}\n"`, "wget eve", true},
+		{"an image that a Secret names", `file.yaml: "image: &a eve\nof: {kind: Secret, data: {a: *a}}\n"`, "eve", true},
+		{"a text that a Secret names", `file.yaml: "x: &a eve\nof: {kind: Secret, data: {a: *a}}\n"`, "eve", false},
+		{"a command beside a Secret that has its row", `file.yaml: "command: [sh, -c, \"wget eve\\nkind: Secret\"]\nof: {kind: Secret}\n"`, "wget eve", true},
+		{"JSON with a backtick", "file: '{\"kind\":\"Secret\",\"data\":{\"p\":\"eve`\"}}'", "eve", false},
 		{"a template in JSON", `file: '{"a":"{{ x }}\nkind: Secret\ndata: {p: eve}"}'`, "eve", false},
 		{"a template", `file: "{{ if x }}\nkind: Secret # no other\ndata:\n  p: eve\n{{ end }}\n"`, "eve", false},
 	} {
