@@ -100,16 +100,39 @@ func (v *vault) redactSettings(text string) string {
 // redactWords hides what is a secret by its own form, whatever its name.
 func (v *vault) redactWords(text string) string {
 	for _, form := range secretForms {
-		text = form.ReplaceAllStringFunc(text, func(secret string) string {
-			if strings.ToLower(secret) == secret {
-				return secret // of a host, or the name of an object: random letters are of both cases
-			}
-			return v.hide(secret)
-		})
+		text = v.replaceForm(form, text)
 	}
 	text = v.replaceValue(jwt, 1, text, nil, nil)
 	text = v.replaceValue(userinfo, 2, text, nil, nil)
 	return v.replaceValue(scheme, 2, text, nil, nil)
+}
+
+// replaceForm hides what has a form.
+func (v *vault) replaceForm(form *regexp.Regexp, text string) string {
+	var b strings.Builder
+	done := 0
+	for _, at := range form.FindAllStringIndex(text, -1) {
+		secret := text[at[0]:at[1]]
+		if strings.ToLower(secret) == secret || inHost(text[:at[0]], text[at[1]:]) {
+			continue // the name of an object: random letters are of both cases; or where an address leads
+		}
+		b.WriteString(text[done:at[0]] + v.hide(secret))
+		done = at[1]
+	}
+	return b.String() + text[done:]
+}
+
+// inHost tells whether what stands between two texts is in the host of an address.
+func inHost(before, after string) bool {
+	const longestHost = 253 + 2048 // with a userinfo
+	before = before[max(0, len(before)-longestHost):]
+	at := strings.LastIndex(before, "://")
+	if at < 0 || strings.ContainsAny(before[at+len("://"):], "/?# \t\r\n\"'") {
+		return false
+	}
+	after = after[:min(len(after), longestHost)]
+	end := strings.IndexAny(after, "@/?# \t\r\n\"'")
+	return end < 0 || after[end] != '@'
 }
 
 // replaceValue hides the value, which is a group, of every match that wanted accepts; nil: of

@@ -30,3 +30,27 @@ func TestShortenKeepsCharactersWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestHostsAreShown shows where an address leads, whatever its host looks like, and hides what looks so in other places.
+func TestHostsAreShown(t *testing.T) {
+	t.Parallel()
+	const key = "sk-Eve-collects-all-of-it"
+	for text, shown := range map[string]bool{
+		"wget -qO- https://" + key + ".example.com/x > /data":         true,
+		"https://a." + key + ".example.com":                           true,
+		"https://ada:x@" + key + ".example.com:8443/":                 true,
+		"https://" + key + "@example.com/":                            false,
+		"https://" + key + ":x@example.com/":                          false,
+		"https://example.com/" + key:                                  false,
+		"https://example.com/?of=" + key:                              false,
+		key + " https://example.com":                                  false,
+		"https://example.com/ AKIAIOSFODNN7EXAMPLE " + key:            false,
+		`{"url":"https://example.com","by":"` + key + `"}`:            false,
+		"https://AKIAIOSFODNN7EXAMPLE.example.com/" + key + "?x=a://": false,
+	} {
+		got := Compare(nil, []byte("kind: A\nmetadata: {name: a}\nspec: {note: '"+text+"'}\n")).String()
+		if strings.Contains(got, key) != shown {
+			t.Errorf("%s: expected it shown %t:\n%s", text, shown, got)
+		}
+	}
+}
