@@ -4,12 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/acme/knative-promote/argo"
-	"github.com/acme/knative-promote/promote/check"
-	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/plan"
 )
@@ -50,30 +46,6 @@ func (e *RestoreError) Unwrap() []error {
 		return []error{e.Err}
 	}
 	return []error{e.Cause, e.Err}
-}
-
-// PreflightStop is a promotion that ended before its first commit, because of
-// something that would have broken it.
-type PreflightStop struct {
-	Findings []event.Finding // of every severity, the errors first
-}
-
-// Error names the problems.
-func (e *PreflightStop) Error() string {
-	var problems []string
-	for _, f := range e.Findings {
-		if f.Severity == event.SeverityError {
-			problems = append(problems, f.Problem+" ["+f.Rule+"]")
-		}
-	}
-	return "the preflight found what would break the promotion, nothing was pushed: " + strings.Join(problems, "; ")
-}
-
-// isDrifted tells whether the preflight has found that others have the traffic than Git
-// says.
-func isDrifted(err error) bool {
-	stop, is := errors.AsType[*PreflightStop](err)
-	return is && slices.ContainsFunc(stop.Findings, func(f event.Finding) bool { return f.Rule == check.Drifted && f.Severity == event.SeverityError })
 }
 
 func isSuperseded(err error) bool {

@@ -212,7 +212,7 @@ func TestPreflight(t *testing.T) {
 		p := r.targets[0]
 		p.saw(a.live)
 		err = p.preflight(t.Context())
-		var stop *PreflightStop
+		var stop *check.StopError
 		if errors.As(err, &stop) != (want != "") || err != nil && err.Error()[:len(want)] != want {
 			t.Errorf("preflight %q: error %v, want %q", preflight, err, want)
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/guard"
 	"github.com/acme/knative-promote/promote/plan"
@@ -89,7 +90,7 @@ var advice = regexp.MustCompile(`knative-promote rollback(?: --to (web-[\w-]+))?
 // inFull is an error with how its findings are mended.
 func inFull(err error) string {
 	text := err.Error()
-	if stop, is := errors.AsType[*PreflightStop](err); is {
+	if stop, is := errors.AsType[*check.StopError](err); is {
 		for _, finding := range stop.Findings {
 			text += "\n" + finding.Fix
 		}

@@ -44,7 +44,7 @@ func stopped(p *targetRun, findings []event.Finding) error {
 	if p.config.Preflight == PreflightWarn || event.Count(findings, event.SeverityError) == 0 {
 		return nil
 	}
-	return &PreflightStop{findings}
+	return &check.StopError{Findings: findings}
 }
 
 // facts gathers what the rules of the check judge of the target.

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/commit"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
@@ -221,7 +222,7 @@ func (r *run) preflight(ctx context.Context) error {
 		}
 		if err == nil || p.resumed() {
 			found := p.preflight(ctx)
-			if isDrifted(found) {
+			if check.IsDrifted(found) {
 				return p.named(found)
 			}
 			err = cmp.Or(err, found)

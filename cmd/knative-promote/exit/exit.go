@@ -14,6 +14,7 @@ import (
 	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/ask"
+	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/guard"
@@ -95,7 +96,7 @@ func OfError(err error) int {
 	switch failed := is[*ask.GateError](err); {
 	case is[*inputs.BadInput](err), is[*setting.InputError](err), is[*argo.SourceError](err) && !failed:
 		return Input
-	case is[*promote.PreflightStop](err), is[*guard.FreezeError](err), is[*guard.PipelineError](err): // of a file that cannot be read
+	case is[*check.StopError](err), is[*guard.FreezeError](err), is[*guard.PipelineError](err): // of a file that cannot be read
 		return Errors
 	case errors.As(err, &found):
 		return found.code

@@ -13,6 +13,7 @@ import (
 	"github.com/acme/knative-promote/gitops/remote"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/ask"
+	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/gate"
 	"github.com/acme/knative-promote/promote/guard"
@@ -74,7 +75,7 @@ func TestExitCode(t *testing.T) {
 		{context.Canceled, event.Cancelled, 11, false},
 		{context.Canceled, event.Failed, 11, false},
 		{remote.ErrRefused, event.Failed, 12, false},
-		{&promote.PreflightStop{}, event.Failed, 13, false},
+		{&check.StopError{}, event.Failed, 13, false},
 		{&guard.FreezeError{Err: errors.New("no YAML")}, event.Failed, 13, false},
 		{&guard.FreezeError{Err: &setting.InputError{Err: errors.New("no file")}}, event.Failed, 3, false},
 		{&guard.PipelineError{Err: errors.New("no YAML")}, event.Failed, 13, false},

@@ -7,6 +7,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/inputs"
 	"github.com/acme/knative-promote/gitops/knative"
 	"github.com/acme/knative-promote/promote"
+	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/record"
 )
@@ -15,7 +16,7 @@ import (
 // the commands to paste.
 func after(s inputs.Settings, result event.Result, err error) string {
 	var restore *promote.RestoreError
-	var stopped *promote.PreflightStop
+	var stopped *check.StopError
 	var elsewhere *record.ElsewhereError
 	switch {
 	case errors.As(err, &elsewhere):
