@@ -47,7 +47,10 @@ func Denials(ctx context.Context, set policy.Set, namespace string, overlays ...
 	var all []policy.Denial
 	for i, before := range overlays[:len(overlays)-1] {
 		found, err := set.Evaluate(limited, before.Objects(), overlays[i+1].Objects(), namespace)
-		if err != nil && ctx.Err() == nil {
+		switch {
+		case errors.Is(err, policy.ErrMemory):
+			err = setting.Bad("policies: %v: expected simpler ones", err)
+		case err != nil && ctx.Err() == nil:
 			err = setting.Bad("policies: evaluating them takes longer than %s: expected fewer, or simpler expressions", policiesTime)
 		}
 		if err != nil {

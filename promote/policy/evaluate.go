@@ -2,9 +2,12 @@ package policy
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"runtime/metrics"
 	"slices"
 	"strings"
+	"time"
 
 	celtypes "github.com/google/cel-go/common/types"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -41,8 +44,11 @@ func (d Denial) Repeats(earlier Denial) bool {
 
 // Evaluate asks all policies about the objects of a render. Each is an update of
 // the object of the same kind and name that was rendered before, or else new.
-// Objects without a namespace are in the given one. The error is the context's.
+// Objects without a namespace are in the given one. The error is the context's, or ErrMemory.
 func (s Set) Evaluate(ctx context.Context, before, after []unstructured.Unstructured, namespace string) ([]Denial, error) {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	go boundMemory(ctx, stop)
 	var denials []Denial
 	old := map[string]unstructured.Unstructured{}
 	for _, o := range before {
@@ -52,8 +58,8 @@ func (s Set) Evaluate(ctx context.Context, before, after []unstructured.Unstruct
 		request := requestOf(o, old, namespace)
 		for _, p := range s.policies {
 			found := p.ask(ctx, request)
-			if err := ctx.Err(); err != nil {
-				return nil, err
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
 			}
 			denials = append(denials, found...)
 		}
@@ -64,6 +70,28 @@ func (s Set) Evaluate(ctx context.Context, before, after []unstructured.Unstruct
 func identity(o unstructured.Unstructured) string {
 	kind := o.GroupVersionKind().GroupKind()
 	return fmt.Sprint(kind, " ", o.GetNamespace(), " ", o.GetName(), " ", o.GetGenerateName())
+}
+
+// ErrMemory says that an expression has taken too much memory, which it may go on with: who asked must end soon.
+var ErrMemory = errors.New("an expression takes over 512 MiB of memory")
+
+// boundMemory ends what is evaluated where the heap grows by too much meanwhile: what expressions make of a value that
+// has one other a million times is counted by nobody.
+func boundMemory(ctx context.Context, end context.CancelCauseFunc) {
+	const most = 512 << 20
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	before := sample[0].Value.Uint64()
+	for ticks := time.Tick(10 * time.Millisecond); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks:
+			if metrics.Read(sample); sample[0].Value.Uint64() > before+most {
+				end(ErrMemory)
+			}
+		}
+	}
 }
 
 // A request is what the API server would be asked.
