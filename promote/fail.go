@@ -188,6 +188,23 @@ func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration)
 	return kept, nil
 }
 
+// goesOn tells whether a gate has failed because of what had the traffic before alone, and the new revision, which may get all
+// of it, is Ready: there is nothing better.
+func goesOn(ctx context.Context, moves []*move, cause error, e ending) bool {
+	failed, is := errors.AsType[*ask.GateError](cause)
+	if !is || !isDown(e.cause) || !gate.OfService(failed.Gate) {
+		return false
+	}
+	for _, m := range moves {
+		to, _ := m.target.service.Readiness(ctx, m.target.at.Live, m.target.plan.To)
+		if !m.target.plan.Last(len(m.target.plan.Steps)-1) || to == nil || !to.IsReady() {
+			return false
+		}
+		m.target.journal.Say("revision %s is Ready, and what had the traffic before it is not: going on, to all of it", m.target.plan.To)
+	}
+	return true
+}
+
 // failedGate is the gate that keeps a promotion from going on; empty: the cause is
 // another one.
 func failedGate(p *targetRun, cause error) string {

@@ -23,6 +23,11 @@ import (
 // it ends after the plan. The error says why a run did not end promoted; the
 // Results, one a target, are complete in any case.
 func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
+	return promote(ctx, c, on, false)
+}
+
+// promote is one attempt. Again says that it goes on from another one, as a run that is started again does.
+func promote(ctx context.Context, c Config, on Systems, again bool) ([]event.Result, error) {
 	r, err := open(ctx, event.CommandPromote, c, on)
 	if err == nil {
 		err = r.each(func(p *targetRun) error {
@@ -52,7 +57,11 @@ func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 		err := r.advance(ctx, moves)
 		cool()
 		if err != nil {
-			return r.end(ctx, noteRollbacks(ctx, r, r.fail(ctx, moves, err)))
+			e := r.fail(ctx, moves, err)
+			if !again && goesOn(ctx, moves, err, e) {
+				return promote(ctx, c, on, true)
+			}
+			return r.end(ctx, noteRollbacks(ctx, r, e))
 		}
 		cool = keepWarm(ctx, r)
 	}

@@ -18,6 +18,10 @@ const (
 	bakeGrace    = 30 * time.Second
 )
 
+// OfService tells whether the gate of this name looks at the Service as a whole, whichever revision troubles it: live or
+// bake.
+func OfService(name string) bool { return name == Live(0).Name || name == bakeKind().Name }
+
 func bakeKind() Kind {
 	return Kind{
 		Name: "bake", Passes: "the Service stays live for the time behind `@` in `steps`", Asked: "where a step bakes",

@@ -3,6 +3,8 @@
 package scenario
 
 import (
+	"regexp"
+	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -37,6 +39,39 @@ func TestRollbackPastWhatCrashes(t *testing.T) {
 	s.promote("v2.0.1-broken", "steps=10,100").exits(9).says("not rolled back: revision ")
 	s.begin("rollback").wait().exits(0)
 	s.settled("v1.5.0")
+}
+
+// TestOldCrashesWhileBaking: the revision with half of the traffic crashes while the candidate, which is good, has the other
+// half. The same run gives that all of it.
+func TestOldCrashesWhileBaking(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, annotated("autoscaling.knative.dev/min-scale", "1"))
+	s.promote("v1.5.0", "steps=100").exits(0)
+	old := s.live().Status.LatestReadyRevisionName
+	r := s.begin("promote", "image="+s.Image+":v2.0.0", "steps=50@3m,100")
+	r.until("baking 50 %")
+	s.crash(old)
+	r.wait().exits(0).says("is Ready, and what had the traffic before it is not: going on, to all of it")
+	s.settled("v2.0.0")
+}
+
+// TestRollbackBesideWhatNeverWasReady: somebody's tag is on a revision that failed, and Knative routes nothing of a commit that names
+// it. A rollback and a promotion leave it out.
+func TestRollbackBesideWhatNeverWasReady(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.promote("v2.0.0", "steps=100").exits(0)
+	s.promote("v2.0.1-broken", "steps=10,100").exits(8)
+	s.promote("v3.0.0", "steps=100").exits(0)
+	own := "./knative-promote-" + s.Service + ".yaml"
+	failed := regexp.MustCompile(s.Service + `-[0-9a-f]{8}\b.*v2\.0\.1-broken`).FindString(s.read(own))
+	failed, _, _ = strings.Cut(failed, " ")
+	s.push("Look at what failed", map[string]string{own: s.read(own) + "    - revisionName: " + failed + "\n      percent: 0\n      latestRevision: false\n      tag: look\n"})
+	s.refresh()
+	s.begin("rollback").wait().exits(0).says("somebody's tag look is left out")
+	s.settled("v2.0.0")
+	s.promote("v5.0.0", "steps=10,100").exits(0)
+	s.settled("v5.0.0")
 }
 
 // pods are those of the site's namespace, and podsOf are a revision's.
