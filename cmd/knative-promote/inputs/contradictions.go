@@ -23,7 +23,7 @@ func contradictions(s *Settings, given origins, w console.Workflow) []string {
 		checkImage(s, given), checkFrom(s, given), checkConnect(s, given), checkSLO(s, given), checkTag(s), checkPrevious(s), checkBake(s), checkWait(s, given),
 		checkOverride(s, given), checkTransport(s, given), checkClear(s, given, w), checkApp(s, given), checkTokenLife(s, given), checkTLS(s, given),
 		checkSigning(s, given), checkKeyLife(s, given), checkForge(s, given, w), checkMerge(s, given), checkCommit(s, given, w), checkCredentials(s, given),
-		checkApplication(s, given), checkFork(s, w), checkPrepare(s, w), checkPreflight(s, given), checkFormat(s, given),
+		checkRepository(s), checkApplication(s, given), checkFork(s, w), checkPrepare(s, w), checkPreflight(s, given), checkFormat(s, given),
 	}
 	return slices.DeleteFunc(append(wrong, aloneOf(s, given)...), func(line string) bool { return line == "" })
 }
@@ -238,6 +238,14 @@ func checkCredentials(s *Settings, given origins) string {
 		return ""
 	}
 	return fmt.Sprintf("argocd-token: missing: argocd-server is set (%s); set argocd-token too, or neither for a %s without the live state", given.source("argocd-server"), s.Command)
+}
+
+// checkRepository wants to know what a checkout is compared with, or pushed to.
+func checkRepository(s *Settings) string {
+	if s.Remote.URL != "" || s.Command != Prepare && !s.DiffsCheckout() {
+		return ""
+	}
+	return "repository: missing: nobody says which repository the checkout is of, as a workflow does; set repository, for example: acme/infra"
 }
 
 // checkApplication says what the check needs to compare with Argo CD.
