@@ -139,7 +139,8 @@ func findRenderOverridden(f Facts) []found {
 			all = append(all, o.found(event.SeverityError, values{"Kind": "labels", "Set": k}))
 		}
 		if len(k.Patches)+len(k.Components) > 0 {
-			all = append(all, o.found(event.SeverityWarning, values{"Kind": "patches", "Set": k}))
+			// Of the Application its owners decide; a file that comes with a merge may set any image by a patch, also at an address.
+			all = append(all, o.found(errorIf(o.file != ""), values{"Kind": "patches", "Set": k}))
 		}
 	}
 	return all
