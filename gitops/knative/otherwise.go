@@ -3,6 +3,7 @@ package knative
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -10,8 +11,11 @@ import (
 )
 
 // Both is what this program renders of an overlay at a commit, and what another one does, such as Argo CD with a kustomize of
-// its own.
-type Both struct{ Ours, Others []unstructured.Unstructured }
+// its own. Objects that name no namespace are in Namespace.
+type Both struct {
+	Ours, Others []unstructured.Unstructured
+	Namespace    string
+}
 
 // Otherwise says how others render an overlay's objects otherwise, by their kinds, names and fields:
 // `Service web: /spec/template/spec/containers/0/image`. Values are left out, which may be secret, and so is what a Secret
@@ -26,7 +30,7 @@ func Otherwise(at Both) (all []string) {
 }
 
 // OtherwiseSince says the same of the objects that a change alters, in what either renders. Of these, it
-// is also what others render more, and labels and annotations, but for those of Argo CD and those
+// is also what others render more, and all metadata, but for labels and annotations of Argo CD and those
 // that others have added before to any object.
 func OtherwiseSince(was, is Both) (all []string) {
 	known, own := map[string][]pairing{}, []string{"app.kubernetes.io/instance", "argocd.argoproj.io/tracking-id"}
@@ -36,7 +40,7 @@ func OtherwiseSince(was, is Both) (all []string) {
 	}
 	for _, p := range is.pairings() {
 		if !slices.ContainsFunc(known[p.identity()], p.same) {
-			all = append(all, p.otherwise(func(o unstructured.Unstructured) map[string]any { return marked(o, own) })...)
+			all = append(all, p.otherwise(func(o unstructured.Unstructured) map[string]any { return marked(o, own, is.Namespace) })...)
 		}
 	}
 	return all
@@ -127,24 +131,34 @@ func content(o unstructured.Unstructured) (plain map[string]any) {
 	return plain
 }
 
-// marked is the content with labels and annotations, but for some keys, and without what Argo CD hides of a Secret.
-func marked(o unstructured.Unstructured, but []string) map[string]any {
-	plain, marks := content(o), map[string]any{}
-	for where, of := range map[string]map[string]string{"labels": o.GetLabels(), "annotations": o.GetAnnotations()} {
-		kept := map[string]any{}
-		for key, value := range of {
-			if !slices.Contains(but, key) {
-				kept[key] = value
-			}
+// marked is the content with its metadata, but for some labels and annotations, and without what Argo CD hides of a Secret.
+func marked(o unstructured.Unstructured, but []string, namespace string) map[string]any {
+	plain, metadata := content(o), map[string]any{"labels": map[string]any{}, "annotations": map[string]any{}}
+	for name, value := range metadataOf(o) {
+		if marks, is := value.(map[string]any); is {
+			maps.DeleteFunc(marks, func(key string, _ any) bool { return slices.Contains(but, key) })
 		}
-		marks[where] = kept
+		metadata[name] = value
 	}
+	metadata["namespace"] = cmp.Or(o.GetNamespace(), namespace)
 	if plain != nil {
-		plain["metadata"] = marks
+		plain["metadata"] = metadata
 	}
 	if o.GetKind() == "Secret" {
 		delete(plain, "data")
 		delete(plain, "stringData")
 	}
 	return plain
+}
+
+// metadataOf is a copy of an object's metadata, as any reader of JSON has it.
+func metadataOf(o unstructured.Unstructured) (metadata map[string]any) {
+	text, err := json.Marshal(o.Object["metadata"])
+	if err != nil || json.Unmarshal(text, &metadata) != nil {
+		return nil
+	}
+	if metadata["creationTimestamp"] == nil {
+		delete(metadata, "creationTimestamp") // which tools write that make manifests
+	}
+	return metadata
 }

@@ -76,12 +76,15 @@ func TestOtherwiseSince(t *testing.T) {
 	const owned = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","labels":{"acme/of":"web"}},"data":{"level":"debug"}}`
 	const ownedInfo = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","labels":{"acme/of":"web"}},"data":{"level":"info"}}`
 	const hidden = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","annotations":{"argocd.argoproj.io/hook":"Skip"}},"data":{"level":"debug"}}`
+	const elsewhere = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","namespace":"kube-system"},"data":{"level":"debug"}}`
+	const owner = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","finalizers":["eve.example/x"],"creationTimestamp":null},"data":{"level":"debug"}}`
 	const more = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"more"}}`
 	const secret = `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"data":{"key":"czNjcjN0"}}`
 	const starred = `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s"},"data":{"key":"++++"}}`
 	const generated = `{"apiVersion":"batch/v1","kind":"Job","metadata":{"generateName":"migrate-"},"spec":{"parallelism":1}}`
 	type commit struct{ ours, others []string }
 	both := func(c commit) (b knative.Both) {
+		b.Namespace = "web"
 		for into, texts := range map[*[]unstructured.Unstructured][]string{&b.Ours: c.ours, &b.Others: c.others} {
 			for _, text := range texts {
 				var o unstructured.Unstructured
@@ -109,6 +112,8 @@ func TestOtherwiseSince(t *testing.T) {
 		"an annotation that others remove": {commit{}, commit{[]string{hidden}, []string{plain}}, []string{"ConfigMap a: /metadata/annotations/argocd.argoproj.io~1hook"}},
 		"a label":                          {commit{}, commit{[]string{plain}, []string{owned}}, []string{"ConfigMap a: /metadata/labels/acme~1of"}},
 		"a label that others add to all":   {commit{[]string{plain}, []string{owned}}, commit{[]string{info}, []string{ownedInfo}}, nil},
+		"another namespace":                {commit{}, commit{[]string{plain}, []string{elsewhere}}, []string{"ConfigMap a: /metadata/namespace"}},
+		"a finalizer":                      {commit{}, commit{[]string{plain}, []string{owner}}, []string{"ConfigMap a: /metadata/finalizers"}},
 		"a hidden secret":                  {commit{}, commit{[]string{secret}, []string{starred}}, nil},
 		"a secret more":                    {commit{}, commit{nil, []string{starred}}, []string{"Secret s: is there in addition"}},
 		"one of two of a generated name":   {commit{}, commit{[]string{generated}, []string{generated, generated}}, []string{"Job migrate-: is there in addition"}},

@@ -20,8 +20,8 @@ var (
 	// Last words of names such as AUTH_MODE, whose values are no secrets, and say who is let in.
 	aboutSecret = []string{"mode", "type", "enabled", "enable", "disabled", "required", "method", "provider", "url", "uri", "server", "host", "port", "endpoint", "scheme", "domain", "issuer", "audience"}
 
-	// Last words of names such as --password-command, whose values run.
-	runsForSecret = []string{"command", "cmd", "exec", "helper", "program", "script"}
+	// Last words of names such as --password-command or auth.image, whose values run, or are where something is from.
+	neverSecret = []string{"command", "cmd", "exec", "helper", "host", "hostname", "image", "program", "registry", "repository", "script", "sh", "tag"}
 
 	// Fields of Kubernetes with such a name that only refer to a secret.
 	harmless = []string{"key", "topologykey", "secretname", "secretkey", "credentialname", "tokenexpirationseconds"}
@@ -182,7 +182,7 @@ func (v *vault) set(node *yaml.Node, value string) {
 // secretName reports whether a value of this name is likely a secret.
 func secretName(name string) bool {
 	all := words(name)
-	if len(all) > 1 && slices.Contains(runsForSecret, all[len(all)-1]) {
+	if len(all) > 1 && slices.Contains(neverSecret, all[len(all)-1]) {
 		return false
 	}
 	if len(all) > 1 && slices.Contains(aboutSecret, all[len(all)-1]) && !secretPart(name) {

@@ -30,6 +30,9 @@ func TestSecretManifest(t *testing.T) {
 		{"a text that a Secret names", `file.yaml: "x: &a eve\nof: {kind: Secret, data: {a: *a}}\n"`, "eve", false},
 		{"a command beside a Secret that has its row", `file.yaml: "command: [sh, -c, \"wget eve\\nkind: Secret\"]\nof: {kind: Secret}\n"`, "wget eve", true},
 		{"JSON with a backtick", "file: '{\"kind\":\"Secret\",\"data\":{\"p\":\"eve`\"}}'", "eve", false},
+		{"an image of what keeps secrets", `auth.image: eve`, "eve", true},
+		{"another", `secretsStoreImage: eve`, "eve", true},
+		{"the host of tokens", `args: [{name: token-host, value: eve}]`, "eve", true},
 		{"a template in JSON", `file: '{"a":"{{ x }}\nkind: Secret\ndata: {p: eve}"}'`, "eve", false},
 		{"a template", `file: "{{ if x }}\nkind: Secret # no other\ndata:\n  p: eve\n{{ end }}\n"`, "eve", false},
 	} {

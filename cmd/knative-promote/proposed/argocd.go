@@ -43,7 +43,7 @@ func askArgoCD(ctx context.Context, t task.Task, pull proposal.Pull, deploys fun
 	if t.Settings.Argo.Server == "" {
 		return nil, nil
 	}
-	if w := t.Workflow; w.OfFork || w.Unread != "" {
+	if t.Workflow.MayBeOfFork() {
 		t.Console.Warning(console.Note{Title: "Argo CD is not asked", Text: "What a fork proposes, or may propose, is not given to Argo CD: by its own version of kustomize it may render something else than is shown here."})
 		return nil, nil
 	}
@@ -143,7 +143,7 @@ func (a *argoCD) both(ctx context.Context, app *v1alpha1.Application, folder str
 		return both, nil, err
 	}
 	source := a.source
-	source.Path, both.Ours = folder, state.Objects()
+	source.Path, both.Ours, both.Namespace = folder, state.Objects(), app.Spec.Destination.Namespace
 	if !ofKustomize(app, source) {
 		return both, errors.New("it is not asked: it has not rendered the Application with kustomize, and a plugin may do more than that"), nil
 	}
