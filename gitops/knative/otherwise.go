@@ -102,8 +102,8 @@ func (p pairing) otherwise(matters func(unstructured.Unstructured) map[string]an
 	switch {
 	case p.others == nil:
 		return []string{name + ": is missing"}
-	case p.ours == nil:
-		return []string{name + ": is there in addition"}
+	case p.ours == nil: // whatever others have read to name it
+		return []string{p.one().GetKind() + ": one is there in addition"}
 	}
 	for _, path := range differences("", matters(*p.ours), matters(*p.others)) {
 		all = append(all, name+": "+path)

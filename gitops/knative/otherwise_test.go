@@ -105,7 +105,7 @@ func TestOtherwiseSince(t *testing.T) {
 		"a value that was other too": {commit{[]string{plain}, []string{info}}, commit{[]string{plain}, []string{info}}, nil},
 		"a change that others do not make": {commit{[]string{plain}, []string{plain}}, commit{[]string{info}, []string{plain}},
 			[]string{"ConfigMap a: /data/level"}},
-		"one more":                         {commit{}, commit{[]string{plain}, []string{plain, more}}, []string{"ConfigMap more: is there in addition"}},
+		"one more":                         {commit{}, commit{[]string{plain}, []string{plain, more}}, []string{"ConfigMap: one is there in addition"}},
 		"one more, as before":              {commit{[]string{plain}, []string{plain, more}}, commit{[]string{info}, []string{info, more}}, nil},
 		"one less":                         {commit{}, commit{[]string{plain, more}, []string{plain}}, []string{"ConfigMap more: is missing"}},
 		"an annotation":                    {commit{}, commit{[]string{plain}, []string{hidden}}, []string{"ConfigMap a: /metadata/annotations/argocd.argoproj.io~1hook"}},
@@ -115,8 +115,8 @@ func TestOtherwiseSince(t *testing.T) {
 		"another namespace":                {commit{}, commit{[]string{plain}, []string{elsewhere}}, []string{"ConfigMap a: /metadata/namespace"}},
 		"a finalizer":                      {commit{}, commit{[]string{plain}, []string{owner}}, []string{"ConfigMap a: /metadata/finalizers"}},
 		"a hidden secret":                  {commit{}, commit{[]string{secret}, []string{starred}}, nil},
-		"a secret more":                    {commit{}, commit{nil, []string{starred}}, []string{"Secret s: is there in addition"}},
-		"one of two of a generated name":   {commit{}, commit{[]string{generated}, []string{generated, generated}}, []string{"Job migrate-: is there in addition"}},
+		"a secret more":                    {commit{}, commit{nil, []string{starred}}, []string{"Secret: one is there in addition"}},
+		"one of two of a generated name":   {commit{}, commit{[]string{generated}, []string{generated, generated}}, []string{"Job: one is there in addition"}},
 	} {
 		if diff := cmp.Diff(test.want, knative.OtherwiseSince(both(test.was), both(test.is))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)

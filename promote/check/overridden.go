@@ -43,13 +43,53 @@ func overridings(f Facts) []overriding {
 			remove: patchApplication(f.Setup.App, `[{"op": "remove", "path": "`+at+`"}]`),
 		})
 	}
-	for _, name := range []string{".argocd-source.yaml", ".argocd-source-" + fileName(f) + ".yaml"} {
+	for _, name := range parameterFiles(f) {
 		file := path.Join(f.Request.Overlay, name)
 		if raw, err := readTree(f.Tree, file); err == nil {
 			all = append(all, parametersIn(file, raw))
 		}
 	}
+	if chart := chartOf(f); chart != "" {
+		all = append(all, overriding{where: chart, file: chart, another: "Helm"})
+	}
 	return all
+}
+
+// chartOf is a file that has Argo CD take the overlay for a chart, as of a chart's and a kustomization's the last one by its name
+// decides; empty: there is none
+// (https://github.com/argoproj/argo-cd/blob/v2.14.21/util/app/discovery/discovery.go#L26-L67).
+func chartOf(f Facts) (chart string) {
+	if f.Tree == nil || !fs.ValidPath(f.Request.Overlay) {
+		return ""
+	}
+	own, err := kustomize.File(f.Tree, f.Request.Overlay)
+	entries, unread := fs.ReadDir(f.Tree, f.Request.Overlay)
+	if err != nil || unread != nil {
+		return ""
+	}
+	for _, entry := range entries {
+		if name := entry.Name(); strings.HasSuffix(name, "Chart.yaml") && name > path.Base(own) {
+			chart = path.Join(f.Request.Overlay, name)
+		}
+	}
+	return chart
+}
+
+// parameterFiles are the names of those that Argo CD reads in the overlay. Where nobody says which Application that is of, as of a
+// pull request, they are all that one may read.
+func parameterFiles(f Facts) []string {
+	const all, begin, end = ".argocd-source.yaml", ".argocd-source-", ".yaml"
+	names := []string{all}
+	if name := fileName(f); name != "" || f.Tree == nil || !fs.ValidPath(f.Request.Overlay) {
+		return append(names, begin+name+end)
+	}
+	entries, _ := fs.ReadDir(f.Tree, f.Request.Overlay) // one that cannot be read has none
+	for _, entry := range entries {
+		if strings.HasPrefix(entry.Name(), begin) && strings.HasSuffix(entry.Name(), end) {
+			names = append(names, entry.Name())
+		}
+	}
+	return names
 }
 
 // fileName is the Application's name in the name of its file: outside of Argo

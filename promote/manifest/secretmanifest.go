@@ -20,8 +20,12 @@ var (
 	kindRow     = regexp.MustCompile(`(?im)(?:^[ \t-]*|[{,]\s*)["']?kind["']?\s*:\s*["']?secret["']?\s*(?:[,}#]|$)`)
 )
 
-// mostManifest is how many bytes of a text are read as YAML, which takes some 300 times as many.
-const mostManifest = 256 << 10
+// Limits on a text that is read as YAML, which takes some 300 times as many bytes, and is written with blanks before what is
+// deep in it.
+const (
+	mostManifest = 128 << 10
+	mostDepth    = 32
+)
 
 // hideManifest hides of a text what a Secret's manifest in it holds. What else is in the text is shown as any YAML says it, and
 // that something of it changes also where it means the same. A text with none is not done here.
@@ -45,6 +49,9 @@ func (v *vault) hideManifest(text string) (shown string, done bool) {
 		} else if err != nil {
 			return "", false // it may be a program; its rows are hidden alone
 		}
+		if deeper(&root, mostDepth) {
+			return v.hide(text), true
+		}
 		all = append(all, &root)
 	}
 	if !slices.ContainsFunc(all, ofSecret) {
@@ -52,6 +59,7 @@ func (v *vault) hideManifest(text string) (shown string, done bool) {
 	}
 	var b bytes.Buffer
 	encoder := yaml.NewEncoder(&b)
+	encoder.SetIndent(2)
 	for _, root := range all {
 		v.showCommands(root)
 		v.hideRows(root)
@@ -61,6 +69,11 @@ func (v *vault) hideManifest(text string) (shown string, done bool) {
 		}
 	}
 	return b.String() + v.hide(text), true
+}
+
+// deeper tells whether a node has others below it at more than so many levels.
+func deeper(node *yaml.Node, levels int) bool {
+	return levels < 0 || slices.ContainsFunc(node.Content, func(below *yaml.Node) bool { return deeper(below, levels-1) })
 }
 
 // showCommands notes what runs below a node, and images, before anything is hidden: a Secret may name them by an alias.

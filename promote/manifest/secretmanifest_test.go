@@ -68,3 +68,12 @@ func TestSecretManifestLarge(t *testing.T) {
 		t.Errorf("hidden %t: %.100s", done, shown)
 	}
 }
+
+// TestSecretManifestDeep writes no blanks for thousands of levels.
+func TestSecretManifestDeep(t *testing.T) {
+	t.Parallel()
+	text := "kind: Secret\nk: " + strings.Repeat("{a: ", 3000) + "1" + strings.Repeat("}", 3000)
+	if shown, done := newVault().hideManifest(text); !done || len(shown) > 100 {
+		t.Errorf("hidden %t, %d bytes", done, len(shown))
+	}
+}

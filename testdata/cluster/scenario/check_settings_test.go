@@ -43,6 +43,29 @@ func TestCheckSettings(t *testing.T) {
 			fix:  unset("argocd", "argocd-cm", "resource.customizations.knownTypeFields.serving.knative.dev_Service"),
 			gone: func(s *site) { s.becomes("Synced", "Healthy") },
 		},
+		"load-restrictions": {
+			set: func(s *site) {
+				s.push("Read a file from beside", map[string]string{
+					"shared/colour.env":    "COLOUR=green\n",
+					"./kustomization.yaml": s.read("./kustomization.yaml") + "configMapGenerator: [{name: colours, envs: [../../../../shared/colour.env]}]\n",
+				})
+				s.refresh()
+			},
+			seen: func(s *site) { s.becomes("Unknown", "Healthy") },
+			fix: func(s *site) {
+				s.Cleanup(func() { unset("argocd", "argocd-cm", "kustomize.buildOptions")(s) })
+				s.paste(s.finds("load-restrictions").Fix)
+			},
+			gone: func(s *site) {
+				s.becomes("Synced", "Healthy")
+				s.promote("v3.0.0", "steps=100").exits(0)
+				s.settled("v3.0.0")
+			},
+		},
+		"health-of-children": {
+			seen: func(*site) {}, // it is only good to know
+			fix:  func(s *site) { s.pasteSetting(s.finds("health-of-children").Fix) },
+		},
 		"host-too-long": {
 			set:  setting("knative-serving", "config-network", "domain-template", "{{.Name}}-{{.Namespace}}.{{.Domain}}"),
 			with: []string{"candidate-tag=cand", "keep-previous=false"},

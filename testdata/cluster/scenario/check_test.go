@@ -58,7 +58,7 @@ func (c trouble) site(t *testing.T, name string) *site {
 }
 
 // show fails unless `check` finds the rule, the trouble is real, and both are
-// gone with the fix.
+// gone with the fix: promotions and a rollback pass.
 func (c trouble) show(t *testing.T, name string) {
 	t.Helper()
 	s := c.site(t, t.Name())
@@ -84,6 +84,9 @@ func (c trouble) show(t *testing.T, name string) {
 		return
 	}
 	s.promote("v3.0.0", append([]string{"steps=100"}, inputs...)...).exits(0)
+	s.settled("v3.0.0")
+	s.promote("v4.0.0", append([]string{"steps=100"}, inputs...)...).exits(0)
+	s.begin("rollback", inputs...).wait().exits(0)
 	s.settled("v3.0.0")
 }
 
