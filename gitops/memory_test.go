@@ -231,6 +231,11 @@ func inProcess(t testing.TB, test string, environment ...string) (said []string,
 const statusVariable = "GITOPS_TEST_STATUS"
 
 func TestMain(m *testing.M) {
+	// The tests mostly wait for git and its server.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	code := m.Run()
 	if os.Getenv(statusVariable) != "" {
 		status, err := os.ReadFile("/proc/self/status")

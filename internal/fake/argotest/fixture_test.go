@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -22,6 +23,15 @@ import (
 
 	"github.com/acme/knative-promote/internal/fake/argotest"
 )
+
+func TestMain(m *testing.M) {
+	// The tests mostly wait for the server.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
 
 const (
 	service = "product-import"
