@@ -79,7 +79,7 @@ var ErrMemory = errors.New("an expression takes over 512 MiB of memory")
 // has one other a million times is counted by nobody.
 func boundMemory(ctx context.Context, end context.CancelCauseFunc) {
 	const most = 512 << 20
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	metrics.Read(sample)
 	before := sample[0].Value.Uint64()
 	for ticks := time.Tick(10 * time.Millisecond); ; {
@@ -130,8 +130,13 @@ func (r request) evaluate(ctx context.Context, filter cel.Filter, budget int64) 
 	done := make(chan answers, 1)
 	go func() {
 		var a answers
+		defer func() {
+			if p := recover(); p != nil { // which nobody above a goroutine makes an error of
+				a.err = fmt.Errorf("evaluating it has failed: %v", p)
+			}
+			done <- a
+		}()
 		a.results, a.left, a.err = filter.ForInput(ctx, r.VersionedAttributes, review, cel.OptionalVariableBindings{}, nil, budget)
-		done <- a
 	}()
 	select {
 	case a := <-done:
