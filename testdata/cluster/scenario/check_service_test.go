@@ -64,18 +64,6 @@ func TestCheckManifest(t *testing.T) {
 				s.begin("rollback", "to="+s.live().Status.LatestReadyRevisionName).wait().exits(0).says("nobody outside the cluster reaches Service")
 			},
 		},
-		"pod-security": {
-			inputs: []string{"pod-security=restricted"},
-			seen:   func(s *site) { s.promote("v2.0.0", "steps=100", "pod-security=restricted").exits(13) },
-			fix: func(s *site) {
-				_, context, found := strings.Cut(s.finds("pod-security", "pod-security=restricted").Fix, "securityContext: {")
-				if !found {
-					s.Fatal("no securityContext to paste")
-				}
-				s.patchOverlay("patches:\n- target: {kind: Service}\n  patch: |-\n    - {op: add, path: /spec/template/spec/containers/0/securityContext, value: {" + strings.TrimSpace(context) + "}\n")
-				s.refresh()
-			},
-		},
 		"previous-keeps-running": {
 			layout: annotated("autoscaling.knative.dev/min-scale", "2"),
 			inputs: []string{"keep-previous=true"},
