@@ -11,6 +11,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 )
@@ -65,6 +66,25 @@ func TestCheckSettings(t *testing.T) {
 		"health-of-children": {
 			seen: func(*site) {}, // it is only good to know
 			fix:  func(s *site) { s.pasteSetting(s.finds("health-of-children").Fix) },
+		},
+		"not-looked-at": {
+			inputs: []string{"ARGOCD_AUTH_TOKEN=" + world.Tokens["reader"]},
+			seen:   func(*site) {}, // it is only good to know
+			fix: func(s *site) {
+				s.grant(rights(s), s.finds("not-looked-at", "ARGOCD_AUTH_TOKEN="+world.Tokens["reader"]).Fix)
+			},
+		},
+		"application-unreadable": {
+			inputs: []string{"ARGOCD_AUTH_TOKEN=" + world.Tokens["reader"]},
+			set: func(s *site) {
+				s.grant(strings.Replace(rights(s), "p, role:reader, applications, get, */*, allow\n", "", 1), "")
+			},
+			seen: func(s *site) {
+				s.promote("v2.0.0", "steps=100", "ARGOCD_AUTH_TOKEN="+world.Tokens["reader"]).exits(4)
+			},
+			fix: func(s *site) {
+				s.grant(rights(s), s.finds("application-unreadable", "ARGOCD_AUTH_TOKEN="+world.Tokens["reader"]).Fix)
+			},
 		},
 		"host-too-long": {
 			set:  setting("knative-serving", "config-network", "domain-template", "{{.Name}}-{{.Namespace}}.{{.Domain}}"),
@@ -124,6 +144,30 @@ func (s *site) patchConfig(namespace, name string, data map[string]any) {
 	s.must(err)
 	_, err = kube.Resource(configMaps).Namespace(namespace).Patch(context.WithoutCancel(s.Context()), name, types.MergePatchType, patch, metav1.PatchOptions{})
 	s.must(err)
+}
+
+// rights are Argo CD's policies.
+func rights(s *site) string {
+	s.Helper()
+	found, err := kube.Resource(configMaps).Namespace("argocd").Get(s.Context(), "argocd-rbac-cm", metav1.GetOptions{})
+	s.must(err)
+	policies, _, err := unstructured.NestedString(found.Object, "data", "policy.csv")
+	s.must(err)
+	return policies
+}
+
+// grant sets them, with the line for a role that a finding prints, until the scenario ends.
+func (s *site) grant(policies, fix string) {
+	s.Helper()
+	before := rights(s)
+	s.Cleanup(func() { s.patchConfig("argocd", "argocd-rbac-cm", map[string]any{"policy.csv": before}) })
+	if _, line, found := strings.Cut(fix, "p, ROLE, "); found {
+		line, _, _ = strings.Cut(line, "\n")
+		policies += "p, role:reader, " + strings.Replace(line, "PROJECT", "default", 1) + "\n" // which a token that may not read it cannot say
+	} else if fix != "" {
+		s.Fatalf("no right in:\n%s", fix)
+	}
+	s.patchConfig("argocd", "argocd-rbac-cm", map[string]any{"policy.csv": policies})
 }
 
 // pasteSetting puts what a finding says into argocd-cm until the scenario ends.
