@@ -139,8 +139,7 @@ func whenCancelled(ctx, until context.Context, r *run, cut func()) (stop func())
 	return func() { close(ended) }
 }
 
-// rollBack commits what was there before the promotion. Patience is how long it waits for
-// a tip that cannot be used.
+// rollBack commits what was there before the promotion. Patience is how long it waits for a tip that cannot be used.
 func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration) ([]*reversal, error) {
 	var reversals []*reversal
 	var down error
@@ -188,8 +187,7 @@ func (r *run) rollBack(ctx context.Context, cause error, patience time.Duration)
 	return kept, nil
 }
 
-// goesOn tells whether a gate has failed because of what had the traffic before alone, and the new revision, which may get all
-// of it, is Ready: there is nothing better.
+// goesOn tells whether what had the traffic before is all that a gate has failed for, and the new revision, which may get all, is Ready.
 func goesOn(ctx context.Context, moves []*move, cause error, e ending) bool {
 	failed, is := errors.AsType[*ask.GateError](cause)
 	if !is || !isDown(e.cause) || !gate.OfService(failed.Gate) {
@@ -231,9 +229,8 @@ const (
 	announceTime = 2 * time.Second
 )
 
-// noteRollbacks finds out, for those who read how a run ended that leaves its
-// promotion where it is, what a rollback leads to now. A run that is cancelled has no
-// time for that.
+// noteRollbacks finds out, for those who read how a run ended that leaves its promotion where it is, what a rollback leads
+// to now. A run that is cancelled has no time for that.
 func noteRollbacks(ctx context.Context, r *run, e ending) ending {
 	if !e.back && !r.systems.cancelled(ctx) {
 		noteRollback(ctx, false, r.targets...)

@@ -28,30 +28,14 @@ func Run(ctx context.Context, c Config, on Systems) ([]event.Result, error) {
 
 // promote is one attempt. Again says that it goes on from another one, as a run that is started again does.
 func promote(ctx context.Context, c Config, on Systems, again bool) ([]event.Result, error) {
-	r, err := open(ctx, event.CommandPromote, c, on)
-	if err == nil {
-		err = r.each(func(p *targetRun) error {
-			return cmp.Or(settle(ctx, p), source.NotTakenOut(ctx, &p.origin, p.at, c.RunURL))
-		})
-	}
-	if err == nil {
-		err = r.each(func(p *targetRun) error { return p.takeFrom(ctx, r.tip) })
-	}
-	if err == nil {
-		err = r.each(func(p *targetRun) error { return makePlan(ctx, p) })
-	}
-	if err == nil {
-		err = r.preflight(ctx)
-	}
+	r, err := planned(ctx, c, on)
 	if err == nil && c.DryRun {
 		err = r.each(func(p *targetRun) error { tellFreeze(p); tellPlan(p); return nil })
 	}
 	if err != nil || c.DryRun {
 		return r.end(ctx, ending{cause: err})
 	}
-	for _, p := range r.targets {
-		tellTime(ctx, p)
-	}
+	_ = r.each(func(p *targetRun) error { tellTime(ctx, p); return nil })
 	cool := func() {}
 	for _, moves := range r.moves() {
 		err := r.advance(ctx, moves)
@@ -79,6 +63,26 @@ func promote(ctx context.Context, c Config, on Systems, again bool) ([]event.Res
 		p.reached = p.reachedBy(p.plan)
 	}
 	return r.end(ctx, ending{})
+}
+
+// planned is a run that knows what is left to do, and what is in its way.
+func planned(ctx context.Context, c Config, on Systems) (*run, error) {
+	r, err := open(ctx, event.CommandPromote, c, on)
+	for _, do := range []func(*targetRun) error{
+		func(p *targetRun) error {
+			return cmp.Or(settle(ctx, p), source.NotTakenOut(ctx, &p.origin, p.at, c.RunURL))
+		},
+		func(p *targetRun) error { return p.takeFrom(ctx, r.tip) },
+		func(p *targetRun) error { return makePlan(ctx, p) },
+	} {
+		if err == nil {
+			err = r.each(do)
+		}
+	}
+	if err == nil {
+		err = r.preflight(ctx)
+	}
+	return r, err
 }
 
 // makePlan computes what is left to do, and tries its edits, so that with a bad one

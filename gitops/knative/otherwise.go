@@ -121,44 +121,44 @@ func sameNamespace(a, b unstructured.Unstructured) bool {
 	return a.GetNamespace() == b.GetNamespace() || a.GetNamespace() == "" || b.GetNamespace() == ""
 }
 
-// content is what a manifest says beside its metadata, as any reader of JSON has it.
-func content(o unstructured.Unstructured) (plain map[string]any) {
+// plainOf is a copy of a manifest, as any reader of JSON has it.
+func plainOf(o unstructured.Unstructured) (plain map[string]any) {
 	text, err := json.Marshal(o.Object)
 	if err != nil || json.Unmarshal(text, &plain) != nil {
 		return nil // no manifest that somebody has read is none
 	}
+	return plain
+}
+
+// content is what a manifest says beside its metadata.
+func content(o unstructured.Unstructured) map[string]any {
+	plain := plainOf(o)
 	delete(plain, "metadata")
 	return plain
 }
 
-// marked is the content with its metadata, but for some labels and annotations, and without what Argo CD hides of a Secret.
+// marked is a manifest but for some labels and annotations, and without what Argo CD hides of a Secret.
 func marked(o unstructured.Unstructured, but []string, namespace string) map[string]any {
-	plain, metadata := content(o), map[string]any{"labels": map[string]any{}, "annotations": map[string]any{}}
-	for name, value := range metadataOf(o) {
-		if marks, is := value.(map[string]any); is {
-			maps.DeleteFunc(marks, func(key string, _ any) bool { return slices.Contains(but, key) })
+	plain := plainOf(o)
+	metadata, is := plain["metadata"].(map[string]any)
+	if !is {
+		return plain
+	}
+	for _, name := range []string{"labels", "annotations"} {
+		marks, _ := metadata[name].(map[string]any)
+		if marks == nil {
+			marks = map[string]any{}
 		}
-		metadata[name] = value
+		maps.DeleteFunc(marks, func(key string, _ any) bool { return slices.Contains(but, key) })
+		metadata[name] = marks
 	}
 	metadata["namespace"] = cmp.Or(o.GetNamespace(), namespace)
-	if plain != nil {
-		plain["metadata"] = metadata
+	if metadata["creationTimestamp"] == nil {
+		delete(metadata, "creationTimestamp") // which tools write that make manifests
 	}
 	if o.GetKind() == "Secret" {
 		delete(plain, "data")
 		delete(plain, "stringData")
 	}
 	return plain
-}
-
-// metadataOf is a copy of an object's metadata, as any reader of JSON has it.
-func metadataOf(o unstructured.Unstructured) (metadata map[string]any) {
-	text, err := json.Marshal(o.Object["metadata"])
-	if err != nil || json.Unmarshal(text, &metadata) != nil {
-		return nil
-	}
-	if metadata["creationTimestamp"] == nil {
-		delete(metadata, "creationTimestamp") // which tools write that make manifests
-	}
-	return metadata
 }

@@ -64,12 +64,7 @@ func (f Facts) source() (source *v1alpha1.ApplicationSource, index int) {
 
 func findNotKustomize(f Facts) []found {
 	_, index := f.source()
-	kind := f.Setup.App.Status.SourceType
-	if kinds := f.Setup.App.Status.SourceTypes; f.Setup.App.Spec.HasMultipleSources() {
-		if kind = ""; index < len(kinds) {
-			kind = kinds[index]
-		}
-	}
+	kind := argo.SourceType(f.Setup.App, index)
 	if kind == "" || kind == v1alpha1.ApplicationSourceTypeKustomize {
 		return nil
 	}

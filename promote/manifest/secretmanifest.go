@@ -36,10 +36,8 @@ func (v *vault) hideManifest(text string) (shown string, done bool) {
 	if len(text) > mostManifest {
 		return v.hide(text), true
 	}
-	if strings.Contains(text, "$(") || strings.Contains(text, "`") {
-		if !json.Valid([]byte(text)) {
-			return "", false // a shell may run what is in it
-		}
+	if (strings.Contains(text, "$(") || strings.Contains(text, "`")) && !json.Valid([]byte(text)) {
+		return "", false // a shell may run what is in it
 	}
 	var all []*yaml.Node
 	for documents := yaml.NewDecoder(strings.NewReader(text)); ; {

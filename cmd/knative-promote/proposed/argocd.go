@@ -19,6 +19,7 @@ import (
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/proposal"
+	"github.com/acme/knative-promote/promote/report"
 )
 
 // renderer is an Argo CD that renders commits.
@@ -86,20 +87,20 @@ func (a *argoCD) deploying(folder string) []*v1alpha1.Application {
 	return argo.Deploying(a.apps, source)
 }
 
-// otherwise is what Argo CD renders otherwise of a folder since the base, in each Application that deploys it.
-func (a *argoCD) otherwise(ctx context.Context, folder string) (all []event.Finding, err error) {
+// otherwise is what Argo CD renders otherwise of an overlay since the base, in each Application that deploys it.
+func (a *argoCD) otherwise(ctx context.Context, o report.Overlay) (all []event.Finding, err error) {
 	if a == nil {
 		return nil, nil
 	}
 	facts := check.Facts{
-		Request: check.Request{Target: argo.Target{Source: a.source}, Overlay: folder},
+		Request: check.Request{Target: argo.Target{Source: a.source}, Overlay: o.Path},
 		Commit:  a.head.Commit.Hash, Before: &knative.State{}, Unrendered: check.ErrNoApplication,
 	}
-	apps := a.deploying(folder)
+	apps := a.deploying(o.Path)
 	switch {
 	case len(a.more) > 0:
 		facts.Unrendered = fmt.Errorf("it is not asked: at that commit it would do more than that, which nobody has approved: %s", strings.Join(a.more, ", "))
-	case len(apps) > 0 && slices.Contains(a.behind, folder):
+	case len(apps) > 0 && slices.Contains(a.behind, o.Path):
 		facts.Unrendered, apps = errors.New("it is not asked: the branch has changed the overlay since, and Argo CD knows no merge that is not pushed: merge the branch into it, or rebase it"), nil
 	}
 	if len(apps) == 0 {
@@ -107,7 +108,7 @@ func (a *argoCD) otherwise(ctx context.Context, folder string) (all []event.Find
 	}
 	for _, app := range apps {
 		facts.Request.App = argo.AppOf(app)
-		if facts.Otherwise, facts.Unrendered, err = a.since(ctx, app, folder); err != nil {
+		if facts.Otherwise, facts.Unrendered, err = a.since(ctx, app, o); err != nil {
 			return nil, err
 		}
 		all = append(all, check.Otherwise(facts, a.skip...)...)
@@ -116,47 +117,35 @@ func (a *argoCD) otherwise(ctx context.Context, folder string) (all []event.Find
 }
 
 // since is what is rendered otherwise at the head and, where anything is, was not at the base. The first error is why
-// Argo CD does not render the head.
-func (a *argoCD) since(ctx context.Context, app *v1alpha1.Application, folder string) (lines []string, unrendered, err error) {
-	is, unrendered, err := a.both(ctx, app, folder, a.head)
+// Argo CD does not render the head, of which the overlay's files are those of the merge that is shown.
+func (a *argoCD) since(ctx context.Context, app *v1alpha1.Application, o report.Overlay) (lines []string, unrendered, err error) {
+	is, unrendered, err := a.both(ctx, app, o.Path, o.After, a.head)
 	if unrendered != nil || err != nil {
 		return nil, unrendered, err
 	}
-	if lines = knative.OtherwiseSince(knative.Both{}, is); len(lines) == 0 {
-		return nil, nil, nil
+	lines = knative.OtherwiseSince(knative.Both{}, is)
+	if len(lines) == 0 || o.Before == nil { // else it is new, or broken before: everything in it is new
+		return lines, nil, nil
 	}
-	was, unrendered, err := a.both(ctx, app, folder, a.base)
-	if unrendered != nil || err != nil { // new, or broken before: everything in it is new
+	was, unrendered, err := a.both(ctx, app, o.Path, o.Before, a.base)
+	if unrendered != nil || err != nil {
 		return lines, nil, ctx.Err()
 	}
 	return knative.OtherwiseSince(was, is), nil, nil
 }
 
-// both renders a folder of a commit, and has Argo CD render it.
-func (a *argoCD) both(ctx context.Context, app *v1alpha1.Application, folder string, at gitops.Snapshot) (both knative.Both, unrendered, err error) {
-	manifest, _, err := knative.Render(ctx, at.Tree, folder)
-	if err != nil {
-		return both, nil, err
-	}
+// both is what is rendered of a folder of a commit, and what Argo CD renders of it.
+func (a *argoCD) both(ctx context.Context, app *v1alpha1.Application, folder string, manifest []byte, at gitops.Snapshot) (both knative.Both, unrendered, err error) {
 	state, err := knative.Rendered(ctx, at.Tree, folder, manifest, "")
 	if err != nil {
 		return both, nil, err
 	}
 	source := a.source
 	source.Path, both.Ours, both.Namespace = folder, state.Objects(), app.Spec.Destination.Namespace
-	if !ofKustomize(app, source) {
+	index, err := argo.SourceIndex(app, source)
+	if err != nil || argo.SourceType(app, index) != v1alpha1.ApplicationSourceTypeKustomize {
 		return both, errors.New("it is not asked: it has not rendered the Application with kustomize, and a plugin may do more than that"), nil
 	}
 	both.Others, unrendered = a.renderer.Manifests(ctx, app, source, at.Commit.Hash)
 	return both, unrendered, ctx.Err()
-}
-
-// ofKustomize tells whether Argo CD has rendered the source with kustomize. A plugin runs what files say.
-func ofKustomize(app *v1alpha1.Application, source argo.Source) bool {
-	kinds := app.Status.SourceTypes
-	if !app.Spec.HasMultipleSources() {
-		kinds = []v1alpha1.ApplicationSourceType{app.Status.SourceType}
-	}
-	index, err := argo.SourceIndex(app, source)
-	return err == nil && index < len(kinds) && kinds[index] == v1alpha1.ApplicationSourceTypeKustomize
 }

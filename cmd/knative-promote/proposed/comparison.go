@@ -127,7 +127,7 @@ func (c comparison) findings(ctx context.Context, o report.Overlay, changed, str
 	if err != nil || o.Large != "" {
 		return append(all, brought...), err
 	}
-	otherwise, err := c.argoCD.otherwise(ctx, o.Path)
+	otherwise, err := c.argoCD.otherwise(ctx, o)
 	return slices.Concat(all, brought, otherwise), err
 }
 
