@@ -13,19 +13,24 @@ import (
 
 	_ "github.com/acme/knative-promote/cmd/internal/argocdopts"
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/internal/apart"
 	"github.com/acme/knative-promote/internal/httpx"
+	"github.com/acme/knative-promote/promote/policy"
 )
 
-// serveKustomize is the argument of the process that renders for another one.
-const serveKustomize = "serve-kustomize"
+// workApart is the argument of the process that works for another one.
+const workApart = "work-apart"
+
+// parts are what works in that process.
+var parts = []apart.Part{kustomize.Apart, policy.Apart}
 
 func main() {
-	if len(os.Args) == 2 && os.Args[1] == serveKustomize {
-		kustomize.Serve(os.Stdin, os.Stdout, kustomize.MostMemory, os.Exit)
+	if len(os.Args) == 2 && os.Args[1] == workApart {
+		apart.Serve(os.Stdin, os.Stdout, apart.MostMemory, os.Exit, parts...)
 		return
 	}
 	httpx.RefuseOthers()
-	renderApart()
+	partsApart()
 	// A reader of our output that goes away must not end a promotion half-way.
 	signal.Ignore(syscall.SIGPIPE)
 	// The Actions runner sends SIGINT, 7.5 s later SIGTERM, 2.5 s later SIGKILL.
@@ -34,11 +39,11 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
 }
 
-// renderApart has a process of the same program render, with no token and no other program at hand.
-func renderApart() {
+// partsApart has the parts work in a process of the same program, with no token and no other program at hand.
+func partsApart() {
 	self, err := os.Executable()
 	if err != nil {
 		self = os.Args[0]
 	}
-	kustomize.Apart(self, serveKustomize)
+	apart.By(self, workApart)
 }

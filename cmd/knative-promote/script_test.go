@@ -15,7 +15,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"sigs.k8s.io/yaml"
 
-	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/internal/apart"
 	"github.com/acme/knative-promote/internal/fake/golden"
 	"github.com/acme/knative-promote/internal/httpx"
 )
@@ -26,12 +26,12 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	if len(os.Args) == 2 && os.Args[1] == serveKustomize {
-		kustomize.Serve(os.Stdin, os.Stdout, 512<<20, os.Exit)
+	if len(os.Args) == 2 && os.Args[1] == workApart {
+		apart.Serve(os.Stdin, os.Stdout, 512<<20, os.Exit, parts...)
 		return
 	}
-	httpx.RefuseOthers() // as the program does, and renders
-	renderApart()
+	httpx.RefuseOthers() // as the program does
+	partsApart()
 	testscript.Main(m, map[string]func(){"knative-promote": main, "knative-promote-crashing": crashing})
 }
 

@@ -24,16 +24,10 @@ func TestWorkerIsAlone(t *testing.T) {
 		"git::https://127.0.0.1:1/a.git": `exec: "git": executable file not found in $PATH`,
 		server.URL + "/a.yaml":           "nothing is fetched from 127.0.0.1:",
 	} {
-		w, err := newWorker()
-		if err != nil {
-			t.Fatal(err)
-		}
 		o := overlay{asked: newQuestioned(fstest.MapFS{"kustomization.yaml": {Data: []byte("resources: ['" + resource + "']\n")}})}
-		_, failed, err := w.render(o.task("."), o.answer)
-		if err != nil || !strings.Contains(failed, want) {
-			t.Errorf("%s: got %v, %q, want %q", resource, err, failed, want)
+		if _, err := o.ask(t.Context(), "."); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", resource, err, want)
 		}
-		w.end()
 	}
 	if _, err := os.Stat(ran); err == nil || asked > 0 {
 		t.Errorf("git ran: %v; the server was asked %d times", err == nil, asked)

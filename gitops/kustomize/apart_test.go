@@ -12,14 +12,15 @@ import (
 	"time"
 
 	"github.com/acme/knative-promote/gitops/kustomize"
+	"github.com/acme/knative-promote/internal/apart"
 )
 
 // serving is the argument of the process that renders for the tests of this package.
-const serving = "serve-kustomize"
+const serving = "work-apart"
 
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == serving {
-		kustomize.Serve(os.Stdin, os.Stdout, 256<<20, os.Exit)
+		apart.Serve(os.Stdin, os.Stdout, 256<<20, os.Exit, kustomize.Apart)
 		return
 	}
 	self, err := os.Executable()
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	kustomize.Apart(self, serving)
+	apart.By(self, serving)
 	os.Exit(m.Run())
 }
 

@@ -16,16 +16,12 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 	"sigs.k8s.io/kustomize/kyaml/openapi"
 
+	"github.com/acme/knative-promote/internal/apart"
 	"github.com/acme/knative-promote/internal/oneline"
 )
 
-// renderTimeout bounds a render, beside the deadline of its context. Until it is its turn no time counts: the others have theirs.
+// renderTimeout bounds what a render reads before it is its turn, and the render, beside the deadline of its context.
 const renderTimeout = time.Minute
-
-var errTooLong = fmt.Errorf("kustomize does not end within %s", renderTimeout)
-
-// turn is held by the render that runs: kustomize keeps its OpenAPI schema in global variables.
-var turn = make(chan struct{}, 1)
 
 // Render returns what `kustomize build --load-restrictor LoadRestrictionsNone` prints for the folder dir of tree. Reads
 // tells of the files that need that option. It reads the files of tree that the overlay names, and nothing else: what is remote, leads out of the tree, or needs a plugin, Helm or a
@@ -33,9 +29,8 @@ var turn = make(chan struct{}, 1)
 // that buildMetadata: [managedByLabel] adds.
 //
 // Size and nesting of what is read are bounded, and so is the time: by the deadline of ctx, and a minute once it is its turn. Renders run one
-// after the other: after [Apart] in a process of its own, which ends when its time or memory is over, and otherwise in this
-// one, where the next render waits for one that was given up. What was rendered lately is not rendered again from a tree
-// that holds the same.
+// after the other, as kustomize keeps its OpenAPI schema in global variables, and where [apart.By] says. What was rendered
+// lately is not rendered again from a tree that holds the same.
 func Render(ctx context.Context, tree fs.FS, dir string) ([]byte, error) {
 	r, err := render(ctx, tree, path.Clean(dir))
 	if err != nil {
@@ -48,29 +43,21 @@ func render(ctx context.Context, tree fs.FS, dir string) (*rendered, error) {
 	if !fs.ValidPath(dir) {
 		return nil, errors.New("expected the path of a folder in the repository, with no leading slash and no step up")
 	}
-	read, err := within(ctx, func(ctx context.Context) (*overlay, error) { return readOverlay(ctx, tree, dir) })
+	reading, cancel := context.WithTimeoutCause(ctx, renderTimeout, fmt.Errorf("reading its files does not end within %s", renderTimeout))
+	defer cancel()
+	read, err := within(reading, func(ctx context.Context) (*overlay, error) { return readOverlay(ctx, tree, dir) })
 	if err != nil {
 		return nil, err
 	}
 	if read.known != nil {
 		return read.known, nil
 	}
-	select {
-	case turn <- struct{}{}:
-	case <-ctx.Done():
-		return nil, fmt.Errorf("not ready in time: %w", context.Cause(ctx))
-	}
-	return within(ctx, func(ctx context.Context) (*rendered, error) {
-		defer func() { <-turn }()
-		return read.build(ctx, dir)
-	})
+	return within(ctx, func(ctx context.Context) (*rendered, error) { return read.build(ctx, dir) })
 }
 
-// within returns what a function does, or an error at the end of ctx or when it takes too long: then the function may still be
-// at work. A panic becomes an error.
+// within returns what a function does, or an error at the end of ctx: then the function may still be at work, as where the
+// tree does not answer. A panic becomes an error.
 func within[T any](ctx context.Context, do func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, renderTimeout, errTooLong)
-	defer cancel()
 	type result struct {
 		value T
 		err   error
@@ -91,7 +78,7 @@ func within[T any](ctx context.Context, do func(context.Context) (T, error)) (T,
 		return r.value, r.err
 	case <-ctx.Done():
 		var none T
-		return none, fmt.Errorf("not ready in time: %w", context.Cause(ctx))
+		return none, fmt.Errorf("%w: %w", apart.ErrLate, context.Cause(ctx))
 	}
 }
 

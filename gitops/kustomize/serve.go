@@ -2,53 +2,22 @@ package kustomize
 
 import (
 	"context"
-	"encoding/gob"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
-	"os/signal"
 	"path"
-	"runtime/debug"
-	"runtime/metrics"
-	"syscall"
 	"time"
 
-	"github.com/acme/knative-promote/internal/httpx"
+	"github.com/acme/knative-promote/internal/apart"
 )
 
-// Limits on a process that renders.
-const (
-	// MostMemory is how many bytes its heap may take, with what is not used any more and not yet collected.
-	MostMemory = 2 << 30
-
-	mostStack = 256 << 20
-	mostIdle  = time.Minute
-)
-
-// Serve renders for the process that has called [Apart], from its input and to its output, until there is no more or for a
-// minute nothing to do. It takes the whole process for itself: it sends nothing over HTTP, and exits also in the middle of a
-// render, where its input ends or its heap takes more than so many bytes.
-func Serve(in io.Reader, out io.Writer, mostMemory int64, exit func(code int)) {
-	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP) // the other process gets them too, and may have something to restore
-	httpx.RefuseOthers()
-	bound(mostMemory, exit)
-	if nowhere, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0); err == nil {
-		os.Stderr = nowhere // kustomize warns there of deprecated fields, anew with every render
+// serve renders what the other side of a Conn asks for.
+func serve(c *apart.Conn) error {
+	var t task
+	if err := c.Receive(&t); err != nil {
+		return err
 	}
-	to, from, idle := gob.NewEncoder(out), gob.NewDecoder(watched(in, exit)), time.AfterFunc(mostIdle, func() { exit(0) })
-	for {
-		var t task
-		if err := from.Decode(&t); err != nil {
-			return
-		}
-		idle.Stop()
-		if err := to.Encode(t.do(asking{to: to, from: from, known: t.known()})); err != nil {
-			return
-		}
-		idle.Reset(mostIdle)
-	}
+	return c.Send(t.do(asking{c, t.known()}))
 }
 
 func (t task) known() map[question]answer {
@@ -73,35 +42,9 @@ func (t task) do(tree asking) (m message) {
 	return message{Built: &b}
 }
 
-// bound exits where the process takes too much memory.
-func bound(heap int64, exit func(int)) {
-	debug.SetMaxStack(mostStack)
-	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
-	stderr := os.Stderr
-	go func() {
-		for range time.Tick(10 * time.Millisecond) {
-			if metrics.Read(sample); sample[0].Value.Uint64() > uint64(heap) {
-				fmt.Fprintf(stderr, "it takes more than %d MiB of memory\n", heap>>20)
-				exit(1)
-			}
-		}
-	}()
-}
-
-// watched is an input at whose end the process exits, also while it renders.
-func watched(in io.Reader, exit func(int)) io.Reader {
-	r, w := io.Pipe()
-	go func() {
-		_, _ = io.Copy(w, in)
-		exit(0)
-	}()
-	return r
-}
-
 // asking is the tree of the process that is rendered for.
 type asking struct {
-	to    *gob.Encoder
-	from  *gob.Decoder
+	*apart.Conn
 	known map[question]answer
 }
 
@@ -109,8 +52,8 @@ func (a asking) ask(what byte, name string) (is answer, err error) {
 	q := question{what, name}
 	is, known := a.known[q]
 	if !known {
-		if err = a.to.Encode(message{Question: q}); err == nil {
-			err = a.from.Decode(&is)
+		if err = a.Send(message{Question: q}); err == nil {
+			err = a.Receive(&is)
 		}
 	}
 	switch {

@@ -21,6 +21,7 @@ func pipelineRules() []Rule {
 type Pipeline struct {
 	File       pipeline.File
 	Unreadable error // why it cannot be read
+	Unread     []Unread
 }
 
 func findPipelineUnreadable(f Facts) []found {

@@ -93,7 +93,7 @@ func findRemovedConfig(f Facts) []found {
 	var all []found
 	for _, ref := range knative.Removed(f.Before, f.Overlay) {
 		if !keeps[ref.String()] {
-			all = append(all, found{at: f.inKustomization(), values: values{"Object": ref.String()}})
+			all = append(all, found{at: f.inKustomization(), values: values{"Object": ref.String(), "Generated": manifest.Hashed(ref.Name)}})
 		}
 	}
 	return all

@@ -82,6 +82,7 @@ func (s scene) facts(t testing.TB) Facts {
 	s.windows(&facts)
 	if text, exists := s["infra/"+pipeline.Name]; exists {
 		facts.Pipeline.File, facts.Pipeline.Unreadable = pipeline.Parse(text, pipeline.Keys{All: []pipeline.Key{{Input: "from", Guard: true}, {Input: "soak", Guard: true}, {Input: "steps", Guard: true}, {Input: "application"}, {Input: "policies"}, {Input: "analysis"}}})
+		facts.Pipeline.Unread = Unreadable(t.Context(), facts.Tree, facts.Pipeline.File)
 	}
 	var unread map[string]string
 	s.read(t, "unread", &unread)
@@ -223,9 +224,9 @@ func (s scene) denials(t testing.TB, facts *Facts) {
 	if len(facts.Request.Policies) == 0 {
 		return
 	}
-	set, err := policy.Read(facts.Tree, facts.Request.Policies)
+	set, err := policy.Read(t.Context(), facts.Tree, facts.Request.Policies)
 	if err == nil {
-		facts.Denials, err = set.Evaluate(t.Context(), facts.Overlay.Objects(), facts.Next.Objects(), "production")
+		facts.Denials, err = set.Evaluate(t.Context(), "production", facts.Overlay.Objects(), facts.Next.Objects())
 	}
 	if err != nil {
 		t.Fatal(err)

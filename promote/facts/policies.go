@@ -6,18 +6,16 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/internal/apart"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/plan"
 	"github.com/acme/knative-promote/promote/policy"
 	"github.com/acme/knative-promote/promote/setting"
 )
-
-// policiesTime is the longest that all policies together may take. The API
-// server's limits allow about a second for one policy and one object.
-const policiesTime = 30 * time.Second
 
 // AsksPolicies tells whether policies are to be asked that stand in files of those
 // patterns.
@@ -25,44 +23,37 @@ func AsksPolicies(patterns, skip []string) bool {
 	return len(patterns) > 0 && !slices.Contains(skip, check.PolicyDenied)
 }
 
-// ReadPolicies reads the policies in a tree. The error is bad input, or that the tree
+// ReadPolicies reads the policies in a tree. The error is bad input, that of ctx, or that the tree
 // cannot be read.
-func ReadPolicies(tree fs.FS, patterns []string) (policy.Set, error) {
-	set, err := policy.Read(tree, patterns)
+func ReadPolicies(ctx context.Context, tree fs.FS, patterns []string) (policy.Set, error) {
+	set, err := policy.Read(ctx, tree, patterns)
 	if _, unread := errors.AsType[*fs.PathError](err); unread {
 		return set, fmt.Errorf("policies: %w", err)
 	}
-	if err != nil {
-		return set, setting.Bad("policies: %w", err)
+	return set, badPolicies(ctx, err)
+}
+
+// badPolicies is an error of policies as one of bad input, unless the run ends.
+func badPolicies(ctx context.Context, err error) error {
+	if err == nil || ctx.Err() != nil {
+		return err
 	}
-	return set, nil
+	if errors.Is(err, apart.ErrEnded) || errors.Is(err, apart.ErrLate) {
+		return setting.Bad("policies: %w: expected fewer, or simpler expressions", err)
+	}
+	return setting.Bad("policies: %w", err)
 }
 
 // Denials are what policies say of overlays, each as an update of the one before, in a
 // namespace unless an object names its own. What is said of one is not said again of the
-// next. The error is bad input: it takes too long.
+// next. The error is bad input: it takes too long, or too much memory.
 func Denials(ctx context.Context, set policy.Set, namespace string, overlays ...*knative.State) ([]policy.Denial, error) {
-	limited, stop := context.WithTimeout(ctx, policiesTime)
-	defer stop()
-	var all []policy.Denial
-	for i, before := range overlays[:len(overlays)-1] {
-		found, err := set.Evaluate(limited, before.Objects(), overlays[i+1].Objects(), namespace)
-		switch {
-		case errors.Is(err, policy.ErrMemory):
-			err = setting.Bad("policies: %v: expected simpler ones", err)
-		case err != nil && ctx.Err() == nil:
-			err = setting.Bad("policies: evaluating them takes longer than %s: expected fewer, or simpler expressions", policiesTime)
-		}
-		if err != nil {
-			return nil, err
-		}
-		for _, d := range found {
-			if !slices.ContainsFunc(all, d.Repeats) {
-				all = append(all, d)
-			}
-		}
+	var renders [][]unstructured.Unstructured
+	for _, overlay := range overlays {
+		renders = append(renders, overlay.Objects())
 	}
-	return all, nil
+	denials, err := set.Evaluate(ctx, namespace, renders...)
+	return denials, badPolicies(ctx, err)
 }
 
 // denials are what the policies at the tip say of the commits that are planned. Where none
@@ -71,7 +62,7 @@ func (r Reader) denials(ctx context.Context, at plan.Situation, planned []*knati
 	if !AsksPolicies(r.Request.Policies, r.Skip) {
 		return nil, nil
 	}
-	set, err := ReadPolicies(at.Tree, r.Request.Policies)
+	set, err := ReadPolicies(ctx, at.Tree, r.Request.Policies)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@
 // and a namespace's labels. A policy that needs one of them is bad input; none
 // is evaluated without it.
 //
-// Reading and compiling take the files, and evaluating takes objects: every
-// function is pure but for the context that ends it.
+// All of it works apart, where time and memory are bounded: policies may come with
+// a pull request.
 // https://kubernetes.io/docs/reference/access-authn-authz/validating-admission-policy/
 package policy

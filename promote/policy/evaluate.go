@@ -2,12 +2,9 @@ package policy
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"runtime/metrics"
 	"slices"
 	"strings"
-	"time"
 
 	celtypes "github.com/google/cel-go/common/types"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
@@ -34,37 +31,12 @@ type Denial struct {
 	Failed     bool   // the expression could not be evaluated
 }
 
-// Repeats tells whether it is of the same validation and object as an earlier
+// repeats tells whether it is of the same validation and object as an earlier
 // one, as that of a commit and of the next one are. Where the object is applied
 // by the later commit alone it is another.
-func (d Denial) Repeats(earlier Denial) bool {
+func (d Denial) repeats(earlier Denial) bool {
 	return d.Policy == earlier.Policy && d.Expression == earlier.Expression &&
 		identity(d.Object) == identity(earlier.Object) && (earlier.Applied || !d.Applied)
-}
-
-// Evaluate asks all policies about the objects of a render. Each is an update of
-// the object of the same kind and name that was rendered before, or else new.
-// Objects without a namespace are in the given one. The error is the context's, or ErrMemory.
-func (s Set) Evaluate(ctx context.Context, before, after []unstructured.Unstructured, namespace string) ([]Denial, error) {
-	ctx, stop := context.WithCancelCause(ctx)
-	defer stop(nil)
-	go boundMemory(ctx, stop)
-	var denials []Denial
-	old := map[string]unstructured.Unstructured{}
-	for _, o := range before {
-		old[identity(o)] = o
-	}
-	for _, o := range after {
-		request := requestOf(o, old, namespace)
-		for _, p := range s.policies {
-			found := p.ask(ctx, request)
-			if ctx.Err() != nil {
-				return nil, context.Cause(ctx)
-			}
-			denials = append(denials, found...)
-		}
-	}
-	return denials, nil
 }
 
 func identity(o unstructured.Unstructured) string {
@@ -72,26 +44,19 @@ func identity(o unstructured.Unstructured) string {
 	return fmt.Sprint(kind, " ", o.GetNamespace(), " ", o.GetName(), " ", o.GetGenerateName())
 }
 
-// ErrMemory says that an expression has taken too much memory, which it may go on with: who asked must end soon.
-var ErrMemory = errors.New("an expression takes over 512 MiB of memory")
-
-// boundMemory ends what is evaluated where the heap grows by too much meanwhile: what expressions make of a value that
-// has one other a million times is counted by nobody.
-func boundMemory(ctx context.Context, end context.CancelCauseFunc) {
-	const most = 512 << 20
-	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
-	metrics.Read(sample)
-	before := sample[0].Value.Uint64()
-	for ticks := time.Tick(10 * time.Millisecond); ; {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticks:
-			if metrics.Read(sample); sample[0].Value.Uint64() > before+most {
-				end(ErrMemory)
-			}
+// evaluate asks all policies about the objects of a render.
+func evaluate(policies []*policy, before, after []unstructured.Unstructured, namespace string) (denials []Denial) {
+	old := map[string]unstructured.Unstructured{}
+	for _, o := range before {
+		old[identity(o)] = o
+	}
+	for _, o := range after {
+		request := requestOf(o, old, namespace)
+		for _, p := range policies {
+			denials = append(denials, p.ask(request)...)
 		}
 	}
+	return denials
 }
 
 // A request is what the API server would be asked.
@@ -116,56 +81,33 @@ func requestOf(o unstructured.Unstructured, old map[string]unstructured.Unstruct
 	}}
 }
 
-// answers are the results of a filter's expressions, and what is left of the budget.
-type answers struct {
-	results []cel.EvaluationResult
-	left    int64
-	err     error
-}
-
-// evaluate asks the expressions of a filter. One that compares lists of lists of one list goes by neither the budget nor the
-// context: it is left at work, and the error is the context's.
-func (r request) evaluate(ctx context.Context, filter cel.Filter, budget int64) ([]cel.EvaluationResult, int64, error) {
+// evaluate asks the expressions of a filter. One that compares lists of lists of one list goes by neither the budget nor a
+// context: the process bounds it.
+func (r request) evaluate(filter cel.Filter, budget int64) ([]cel.EvaluationResult, int64, error) {
 	review := cel.CreateAdmissionRequest(r, metav1.GroupVersionResource(r.GetResource()), metav1.GroupVersionKind(r.VersionedKind))
-	done := make(chan answers, 1)
-	go func() {
-		var a answers
-		defer func() {
-			if p := recover(); p != nil { // which nobody above a goroutine makes an error of
-				a.err = fmt.Errorf("evaluating it has failed: %v", p)
-			}
-			done <- a
-		}()
-		a.results, a.left, a.err = filter.ForInput(ctx, r.VersionedAttributes, review, cel.OptionalVariableBindings{}, nil, budget)
-	}()
-	select {
-	case a := <-done:
-		return a.results, a.left, a.err
-	case <-ctx.Done():
-		return nil, 0, ctx.Err()
-	}
+	return filter.ForInput(context.Background(), r.VersionedAttributes, review, cel.OptionalVariableBindings{}, nil, budget)
 }
 
 // ask asks one policy, in the order of the API server: which objects, which
 // conditions, then the validations.
 // https://github.com/kubernetes/kubernetes/blob/v1.31.0/staging/src/k8s.io/apiserver/pkg/admission/plugin/policy/validating/validator.go
-func (p *policy) ask(ctx context.Context, r request) []Denial {
+func (p *policy) ask(r request) []Denial {
 	applies, denies := p.denies(r)
 	if !applies || !matched(*p.spec.MatchConstraints, r) {
 		return nil
 	}
-	matches, err := p.meets(ctx, r)
+	matches, err := p.meets(r)
 	if err != nil {
 		return []Denial{p.failed(r, denies, "", err)}
 	}
 	if !matches {
 		return nil
 	}
-	results, left, err := r.evaluate(ctx, p.validations, celconfig.RuntimeCELCostBudget)
+	results, left, err := r.evaluate(p.validations, celconfig.RuntimeCELCostBudget)
 	if err != nil {
 		return []Denial{p.failed(r, denies, "", err)}
 	}
-	messages, _, err := r.evaluate(ctx, p.messages, left)
+	messages, _, err := r.evaluate(p.messages, left)
 	if err != nil {
 		return []Denial{p.failed(r, denies, "", fmt.Errorf("messageExpression: %w", err))}
 	}
@@ -186,8 +128,8 @@ func (p *policy) ask(ctx context.Context, r request) []Denial {
 
 // meets tells whether an object meets the conditions of the policy. One that is
 // false decides, whatever the others come to.
-func (p *policy) meets(ctx context.Context, r request) (bool, error) {
-	results, _, err := r.evaluate(ctx, p.conditions, celconfig.RuntimeCELCostBudgetMatchConditions)
+func (p *policy) meets(r request) (bool, error) {
+	results, _, err := r.evaluate(p.conditions, celconfig.RuntimeCELCostBudgetMatchConditions)
 	if err != nil {
 		return false, err
 	}

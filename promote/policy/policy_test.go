@@ -4,26 +4,46 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 
+	"github.com/acme/knative-promote/internal/apart"
 	"github.com/acme/knative-promote/internal/fake/golden"
 )
+
+// working is the argument of the process that works for the tests of this package.
+const working = "work-apart"
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == working {
+		apart.Serve(os.Stdin, os.Stdout, 256<<20, os.Exit, Apart)
+		return
+	}
+	self, err := os.Executable()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	apart.By(self, working)
+	os.Exit(m.Run())
+}
 
 // TestDenials evaluates the policies of each case on its manifests. What an
 // object was rendered as before is in before.yaml.
 func TestDenials(t *testing.T) {
 	t.Parallel()
 	golden.Run(t, "testdata/denials/*.txtar", "want", func(t *testing.T, parts map[string][]byte) string {
-		set, err := Read(tree(parts), []string{"policies/*.yaml"})
+		set, err := Read(t.Context(), tree(parts), []string{"policies/*.yaml"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		denials, err := set.Evaluate(t.Context(), objects(t, parts["before.yaml"]), objects(t, parts["after.yaml"]), "shop")
+		denials, err := set.Evaluate(t.Context(), "shop", objects(t, parts["before.yaml"]), objects(t, parts["after.yaml"]))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,7 +55,7 @@ func TestDenials(t *testing.T) {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	golden.Run(t, "testdata/refused/*.txtar", "want", func(t *testing.T, parts map[string][]byte) string {
-		_, err := Read(tree(parts), []string{"policies/*.yaml"})
+		_, err := Read(t.Context(), tree(parts), []string{"policies/*.yaml"})
 		if err == nil {
 			t.Fatal("no error")
 		}
@@ -153,14 +173,39 @@ func TestHostile(t *testing.T) {
 	})
 }
 
+// TestEnds has expressions that double what they make with each word, of which neither compiling nor evaluating keeps
+// count.
+func TestEnds(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithTimeout(t.Context(), 2*time.Second)
+	defer stop()
+	doubling := "validations: [{expression: 'optional.of(1)" + strings.Repeat(".optMap(x, x)", 20) + ".hasValue()'}]"
+	if _, err := Read(ctx, fstest.MapFS{"p.yaml": {Data: []byte(text("p", doubling))}}, []string{"p.yaml"}); !errors.Is(err, apart.ErrLate) {
+		t.Errorf("what takes twice as long to compile with each word: %v", err)
+	}
+	var lists strings.Builder
+	for i := range 40 {
+		fmt.Fprintf(&lists, "\n  - {name: l%d, expression: '[variables.l%d, variables.l%d]'}", i+1, i, i)
+	}
+	written := "variables:\n  - {name: l0, expression: '[1, 2]'}" + lists.String() + "\n  validations: [{expression: \"size('%s'.format([variables.l40])) > 1\"}]"
+	set, err := Read(t.Context(), fstest.MapFS{"p.yaml": {Data: []byte(text("p", written))}}, []string{"p.yaml"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = set.Evaluate(t.Context(), "shop", nil, objects(t, []byte(service))); err == nil ||
+		err.Error() != "the evaluation of policies ended on this input: it takes more than 256 MiB of memory" {
+		t.Errorf("what takes twice the memory to evaluate with each word: %v", err)
+	}
+}
+
 // saidOf is the error of reading policies, or else what they say of a Service.
 func saidOf(t *testing.T, files fstest.MapFS) string {
 	t.Helper()
-	set, err := Read(files, []string{"*.yaml"})
+	set, err := Read(t.Context(), files, []string{"*.yaml"})
 	if err != nil {
 		return err.Error()
 	}
-	denials, err := set.Evaluate(t.Context(), nil, objects(t, []byte(service)), "shop")
+	denials, err := set.Evaluate(t.Context(), "shop", nil, objects(t, []byte(service)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,13 +215,13 @@ func saidOf(t *testing.T, files fstest.MapFS) string {
 // TestCancelled has a run that ends: it is no denial, and no pass.
 func TestCancelled(t *testing.T) {
 	t.Parallel()
-	set, err := Read(fstest.MapFS{"p.yaml": {Data: []byte(text("p", "validations: [{expression: 'true'}]"))}}, []string{"p.yaml"})
+	set, err := Read(t.Context(), fstest.MapFS{"p.yaml": {Data: []byte(text("p", "validations: [{expression: 'true'}]"))}}, []string{"p.yaml"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if denials, err := set.Evaluate(ctx, nil, objects(t, []byte(service)), "shop"); !errors.Is(err, context.Canceled) || denials != nil {
+	if denials, err := set.Evaluate(ctx, "shop", nil, objects(t, []byte(service))); !errors.Is(err, context.Canceled) || denials != nil {
 		t.Errorf("got %v, %v", denials, err)
 	}
 }
@@ -184,7 +229,7 @@ func TestCancelled(t *testing.T) {
 // TestZero evaluates no policies.
 func TestZero(t *testing.T) {
 	t.Parallel()
-	if denials, err := (Set{}).Evaluate(t.Context(), nil, objects(t, []byte(service)), ""); err != nil || denials != nil {
+	if denials, err := (Set{}).Evaluate(t.Context(), "", nil, objects(t, []byte(service))); err != nil || denials != nil {
 		t.Errorf("got %v, %v", denials, err)
 	}
 }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
@@ -20,18 +18,11 @@ import (
 	"github.com/acme/knative-promote/internal/strictyaml"
 )
 
-// The bounds of what is read: files, and bytes of one. An API server takes no
-// object of more than 1.5 MiB.
-const (
-	mostFiles     = 100
-	fileLimit     = 1 << 20
-	expandedLimit = 2 << 20 // of a document, aliases expanded
-)
+// expandedLimit bounds a document, in bytes with its aliases expanded.
+const expandedLimit = 2 << 20
 
-// A Set is the policies of some files, compiled. The zero value denies nothing.
-type Set struct {
-	policies []*policy
-}
+// reading is the policies of the files so far.
+type reading struct{ policies []*policy }
 
 // A policy is one ValidatingAdmissionPolicy.
 type policy struct {
@@ -42,104 +33,38 @@ type policy struct {
 	compiled
 }
 
-// Read reads and compiles the policies of all files that the patterns match, in
-// the syntax of path.Match. The error names the file, the policy and the field,
-// and what to use instead of what is only known in a cluster.
-func Read(tree fs.FS, patterns []string) (Set, error) {
-	files, err := matches(tree, patterns)
-	if err != nil {
-		return Set{}, err
-	}
-	var set Set
+// compiledOf are the policies of files. The error names the file, the policy and the
+// field, and what to use instead of what is only known in a cluster.
+func compiledOf(files []file) ([]*policy, error) {
+	var read reading
 	bindings := map[string][]admissionv1.ValidatingAdmissionPolicyBindingSpec{}
-	for _, file := range files {
-		if err := set.add(tree, file, bindings); err != nil {
-			return Set{}, fmt.Errorf("%s: %w", file, err)
+	for _, f := range files {
+		if err := read.add(f, bindings); err != nil {
+			return nil, fmt.Errorf("%s: %w", f.Name, err)
 		}
 	}
-	for _, p := range set.policies {
+	for _, p := range read.policies {
 		p.bindings = bindings[p.name]
 		delete(bindings, p.name)
 	}
 	for name := range bindings {
-		return Set{}, fmt.Errorf("a binding is for policy %s, which is in none of the files: expected its file among them", quoted(name))
+		return nil, fmt.Errorf("a binding is for policy %s, which is in none of the files: expected its file among them", quoted(name))
 	}
-	if len(set.policies) == 0 {
-		return Set{}, fmt.Errorf("no ValidatingAdmissionPolicy in %s", strings.Join(files, ", "))
+	if len(read.policies) == 0 {
+		return nil, fmt.Errorf("no ValidatingAdmissionPolicy in %s", strings.Join(names(files), ", "))
 	}
-	return set, nil
-}
-
-// Files are those that the patterns match and that can be found, also through a link.
-func Files(tree fs.FS, patterns []string) (files []string) {
-	for _, pattern := range patterns {
-		found, _ := fs.Glob(tree, pattern) // one that is wrong is an error of Read
-		files = append(files, found...)
-	}
-	return files
-}
-
-// matches are the files of the patterns, each once, in order.
-func matches(tree fs.FS, patterns []string) ([]string, error) {
-	var files []string
-	for _, pattern := range patterns {
-		found, err := fs.Glob(tree, pattern)
-		if err != nil {
-			return nil, fmt.Errorf("%q: %w", pattern, err)
-		}
-		if err := readable(tree, pattern); len(found) == 0 && err != nil {
-			return nil, err
-		}
-		if len(found) == 0 {
-			return nil, fmt.Errorf("%q matches no file of the infra repository: expected files such as policies/*.yaml, relative to its root", pattern)
-		}
-		files = append(files, found...)
-	}
-	slices.Sort(files)
-	files = slices.Compact(files)
-	if len(files) > mostFiles {
-		return nil, fmt.Errorf("%d files match: expected %d at most", len(files), mostFiles)
-	}
-	return files, nil
-}
-
-// readable is why the folder that a pattern begins with could not be read, which
-// fs.Glob does not say; nil where it is not there.
-func readable(tree fs.FS, pattern string) error {
-	folder := pattern[:max(0, strings.LastIndex(pattern[:strings.IndexAny(pattern+"*", `*?[\`)], "/"))]
-	if folder == "" {
-		folder = "."
-	}
-	if _, err := fs.ReadDir(tree, folder); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
+	return read.policies, nil
 }
 
 // add reads the documents of one file.
-func (s *Set) add(tree fs.FS, file string, bindings map[string][]admissionv1.ValidatingAdmissionPolicyBindingSpec) error {
-	switch path.Base(file) {
-	case "kustomization.yaml", "kustomization.yml", "Kustomization":
-		return nil // the list of the other files
-	}
-	info, err := fs.Stat(tree, file)
-	if err != nil {
-		return err
-	}
-	if info.Size() > fileLimit {
-		return fmt.Errorf("it has %d bytes: expected %d at most", info.Size(), fileLimit)
-	}
-	content, err := fs.ReadFile(tree, file)
-	if err != nil {
-		return err
-	}
-	for reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(content))); ; {
+func (s *reading) add(f file, bindings map[string][]admissionv1.ValidatingAdmissionPolicyBindingSpec) error {
+	for reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(f.Content))); ; {
 		document, err := reader.Read()
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err == nil {
-			err = s.document(file, document, bindings)
+			err = s.document(f.Name, document, bindings)
 		}
 		if err != nil {
 			return err
@@ -148,7 +73,7 @@ func (s *Set) add(tree fs.FS, file string, bindings map[string][]admissionv1.Val
 }
 
 // document reads one document, which is a policy or a binding.
-func (s *Set) document(file string, document []byte, bindings map[string][]admissionv1.ValidatingAdmissionPolicyBindingSpec) error {
+func (s *reading) document(file string, document []byte, bindings map[string][]admissionv1.ValidatingAdmissionPolicyBindingSpec) error {
 	if err := strictyaml.Bounded(document, expandedLimit); err != nil {
 		return errors.New(oneline.Of(err.Error(), 300))
 	}

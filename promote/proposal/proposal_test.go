@@ -39,7 +39,7 @@ func TestFilesThatRunsGoBy(t *testing.T) {
 		base, head := fstest.MapFS{"README.md": file("")}, fstest.MapFS{"README.md": file("more")}
 		maps.Copy(base, test.base)
 		maps.Copy(head, test.head)
-		p, err := proposal.Propose(proposal.Settings{}, proposal.Pull{Base: gitops.Snapshot{Tree: base}, Merged: gitops.Snapshot{Tree: head}})
+		p, err := proposal.Propose(t.Context(), proposal.Settings{}, proposal.Pull{Base: gitops.Snapshot{Tree: base}, Merged: gitops.Snapshot{Tree: head}})
 		if err != nil {
 			t.Fatal(err)
 		}

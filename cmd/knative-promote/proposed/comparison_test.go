@@ -26,7 +26,7 @@ func TestSmallChangeOfMuch(t *testing.T) {
 		tree[file], changed = &fstest.MapFile{Data: []byte("resources: [../base]\n")}, append(changed, file)
 	}
 	base, head := gitops.Snapshot{Tree: fstest.MapFS{}}, gitops.Snapshot{Tree: tree}
-	p, err := proposal.Propose(proposal.Settings{}, proposal.Pull{Base: base, Merged: head})
+	p, err := proposal.Propose(t.Context(), proposal.Settings{}, proposal.Pull{Base: base, Merged: head})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,7 @@ func prepared(ctx context.Context, t task.Task, pull proposal.Pull) (proposal.Pr
 		return proposal.Preparation{}, err
 	}
 	settings := proposalOf(t.Settings.Promote)
-	deployed, err := proposal.Deployed(settings.Guards.Keys, pull.Base, pull.Merged)
+	deployed, err := proposal.Deployed(ctx, settings.Guards.Keys, pull.Base, pull.Merged)
 	if err != nil {
 		return proposal.Preparation{}, err
 	}
@@ -262,7 +262,7 @@ func foreignRecords(ctx context.Context, t task.Task, push proposal.Pull) ([]eve
 	if err != nil {
 		return nil, err
 	}
-	p, err := proposal.Propose(proposalOf(t.Settings.Promote), push)
+	p, err := proposal.Propose(ctx, proposalOf(t.Settings.Promote), push)
 	if err != nil {
 		return nil, err
 	}

@@ -31,7 +31,7 @@ func proposed(ctx context.Context, t task.Task) (diff report.Diff, refused, err 
 		return diff, nil, err
 	}
 	changed := gitops.Paths(differences)
-	proposal, err := proposal.Propose(proposalOf(t.Settings.Promote), pull)
+	proposal, err := proposal.Propose(ctx, proposalOf(t.Settings.Promote), pull)
 	if _, bad := errors.AsType[*setting.InputError](err); bad {
 		refused, diff.Refused = err, err.Error()
 	} else if err != nil {

@@ -127,7 +127,7 @@ func TestCheckTraffic(t *testing.T) {
 			},
 			seen: func(s *site) {},
 			gone: func(s *site) {
-				for _, tag := range []string{"v2.0.0", "v3.0.0"} {
+				for _, tag := range []string{"v2.0.0", "v2.5.0"} {
 					s.promote(tag, "steps=100", "keep-previous=true").exits(0)
 				}
 				if tag := s.ask("pinned-" + s.host()).tag(); tag != "v1.0.0" {
@@ -180,8 +180,8 @@ func TestCheckPrune(t *testing.T) {
 				s.promote("v2.0.0", "steps=100").exits(0)
 				old := s.settings()
 				change(s, "blue")
-				s.promote("v3.0.0", "steps=100").exits(0)
-				s.settled("v3.0.0")
+				s.promote("v2.5.0", "steps=100").exits(0)
+				s.settled("v2.5.0")
 				if s.settings() == old || !s.has(old) {
 					s.Errorf("the ConfigMap %s of the old revision was deleted", old)
 				}

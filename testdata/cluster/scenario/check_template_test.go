@@ -38,10 +38,6 @@ func TestCheckTemplate(t *testing.T) {
 				s.patchOverlay("patches:\n- path: again.yaml\n")
 				s.refresh()
 			},
-			gone: func(s *site) {
-				s.promote("v3.0.0", "steps=100").exits(0)
-				s.begin("rollback").wait().exits(0)
-			},
 		},
 		"configuration-rolled-back": {
 			set: func(s *site) {

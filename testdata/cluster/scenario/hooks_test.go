@@ -175,15 +175,13 @@ func migrated(newest *atomic.Bool) func(unstructured.Unstructured) string {
 // hook adds a Job that runs the Service's image at a moment of a sync.
 func hook(t *testing.T, when string) func(*layout) {
 	return func(l *layout) {
-		l.set("./hook.yaml", fmt.Sprintf(`apiVersion: batch/v1
+		beside(t, fmt.Sprintf(`apiVersion: batch/v1
 kind: Job
 metadata:
   name: smoke-test
   annotations: {argocd.argoproj.io/hook: %s, argocd.argoproj.io/hook-delete-policy: BeforeHookCreation}
 spec: {backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: test, image: ghcr.io/acme/app}]}}}
-`, when))
-		kustomization := l.Overlay + "/kustomization.yaml"
-		l.set("./kustomization.yaml", replaced(t, string(l.Files[kustomization].Data), "  - ../../base", "  - ../../base\n  - hook.yaml"))
+`, when))(l)
 	}
 }
 

@@ -113,7 +113,7 @@ func (j judgement) agrees() {
 	for i, p := range j.policies {
 		files[fmt.Sprint(i, ".yaml")] = &fstest.MapFile{Data: manifestOf(j.T, p)}
 	}
-	set, err := policy.Read(files, []string{"*.yaml"})
+	set, err := policy.Read(j.Context(), files, []string{"*.yaml"})
 	if err != nil {
 		j.Fatal(err)
 	}
@@ -121,7 +121,7 @@ func (j judgement) agrees() {
 		if o.GroupVersionKind().Group == "example.com" {
 			continue // no API server has it
 		}
-		said, err := set.Evaluate(j.Context(), values(j.before), values([]*unstructured.Unstructured{o}), j.namespace)
+		said, err := set.Evaluate(j.Context(), j.namespace, values(j.before), values([]*unstructured.Unstructured{o}))
 		if err != nil {
 			j.Fatal(err)
 		}
