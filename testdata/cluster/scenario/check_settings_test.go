@@ -83,7 +83,10 @@ func TestCheckSettings(t *testing.T) {
 			},
 		},
 		"host-too-long": {
-			set:  setting("knative-serving", "config-network", "domain-template", "{{.Name}}-{{.Namespace}}.{{.Domain}}"),
+			set: func(s *site) {
+				setting("knative-serving", "config-network", "domain-template", "{{.Name}}-{{.Namespace}}.{{.Domain}}")(s)
+				s.Host = s.Service + "-" + s.Namespace + ".example.test"
+			},
 			with: []string{"candidate-tag=cand", "keep-previous=false"},
 			gone: func(s *site) {
 				s.promote("v2.5.0", "steps=50,100", "candidate-tag=cand", "keep-previous=false").exits(0)

@@ -34,6 +34,7 @@ type site struct {
 	URL       string // of the infra repository
 	Dir       string // the bare repository
 	Seed      string // commit that the scenario began with
+	Host      string // where Knative has another pattern for it
 	App       *unstructured.Unstructured
 
 	reviewed bool // commits come by pull requests

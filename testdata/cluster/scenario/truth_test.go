@@ -3,6 +3,7 @@
 package scenario
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/http"
@@ -102,7 +103,7 @@ func (a answer) tag() string {
 }
 
 // host is the public host of the Service, candidateHost the candidate's.
-func (s *site) host() string          { return s.Service + "." + s.Namespace + ".example.test" }
+func (s *site) host() string          { return cmp.Or(s.Host, s.Service+"."+s.Namespace+".example.test") }
 func (s *site) candidateHost() string { return "candidate-" + s.host() }
 
 // hits counts the answers of n requests by the revision's image tag, or by the
