@@ -18,6 +18,11 @@
 // is opendiffy's idea, two instances of the old version to learn the noise from
 // (https://github.com/opendiffy/diffy), as a permutation test.
 //
+// That holds where the rounds are independent. A value that a pod keeps, such as
+// its zone, is not noise of that kind: the candidate has one pod, and the old
+// revision many. So a value of a field that the old revision gave too, in any
+// round, does not count for the candidate's own.
+//
 // For latency the question is whether the candidate takes longer than a factor
 // times the slower one of the two answers around it. If it takes up to that factor
 // longer than the old revision in general, the chance of that is 1/3 at most in

@@ -85,7 +85,7 @@ func (c *Comparison) tests() []test {
 		list = append(list, test{what: ofLatency, tally: tally{odd: c.rounds, own: c.slower}, most: c.rounds})
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.fields)) {
-		t := c.fields[name]
+		t := c.fields[name].judged()
 		list = append(list, test{what: ofField, name: name, tally: t, most: t.odd})
 	}
 	for i, t := range list {

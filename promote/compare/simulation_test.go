@@ -15,6 +15,7 @@ type world struct {
 	takes float64 // the median, in milliseconds
 	flips float64 // of five fields, how often each has its other value
 	newer bool    // a field has a value of its own
+	pods  float64 // share of its pods that are in the other zone; 0 or 1: it has one pod
 }
 
 // answer has latencies that vary by a factor of two and more, a clock, and a
@@ -24,7 +25,7 @@ func (w world) answer(random *rand.Rand, clock int) Answer {
 	if random.Float64() < w.fails {
 		a.Status = 500
 	}
-	body := fmt.Sprintf(`{"newer":%t,"clock":%d,"id":{"%d":1}`, w.newer, clock/50, random.Int())
+	body := fmt.Sprintf(`{"zone":%t,"newer":%t,"clock":%d,"id":{"%d":1}`, random.Float64() < w.pods, w.newer, clock/50, random.Int())
 	for i := range 5 {
 		body += fmt.Sprintf(`,"f%d":%t`, i, random.Float64() < w.flips)
 	}
@@ -41,6 +42,9 @@ func promotions(times, count int, line string, old, candidate world) float64 {
 	}
 	for range times {
 		c, clock := New(questions[0]), 0
+		if old.pods > 0 {
+			candidate.pods = math.Ceil(old.pods - random.Float64()) // one pod, of the same zones
+		}
 		for range count {
 			clock += 3
 			c.Add(Round{old.answer(random, clock), candidate.answer(random, clock+1), old.answer(random, clock+2)})
@@ -67,6 +71,11 @@ func TestErrorRates(t *testing.T) {
 	}{
 		{"as noisy as the old one", all, 20, 400, noisy, noisy, 0, alarm},
 		{"as noisy, 1.5 times as slow, which it may be", all, 50, 200, noisy, with(func(w *world) { w.takes *= 1.5 }), 0, alarm},
+		{"the zone of 1 of 20 pods", "/ json", 20, 4_000, world{takes: 20, pods: .05}, world{takes: 20}, 0, .012},
+		{"the zone of 1 of 10 pods", "/ json", 20, 2_000, world{takes: 20, pods: .1}, world{takes: 20}, 0, .005},
+		{"the zone of 1 of 5 pods", "/ json", 20, 1_000, world{takes: 20, pods: .2}, world{takes: 20}, 0, alarm},
+		{"the zone of 1 of 3 pods", "/ json", 20, 1_000, world{takes: 20, pods: .33}, world{takes: 20}, 0, alarm},
+		{"the zone of half of the pods", "/ json", 20, 1_000, world{takes: 20, pods: .5}, world{takes: 20}, 0, alarm},
 		{"a field of its own", all, 20, 100, noisy, with(func(w *world) { w.newer = true }), 1, 1},
 		{"3 times as slow", "/ latency<=1.5x", 20, 2000, noisy, with(func(w *world) { w.takes *= 3 }), .65, .85},
 		{"5 times as slow", "/ latency<=1.5x", 20, 2000, noisy, with(func(w *world) { w.takes *= 5 }), .99, 1},

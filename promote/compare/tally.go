@@ -21,9 +21,11 @@ type Answer struct {
 // A Round is the same request three times, in this order.
 type Round struct{ Old, Candidate, OldAgain Answer }
 
-// mostTallies is how many fields are counted over all rounds. A field whose name
-// comes once, such as an id, takes a place and says nothing.
-const mostTallies = 10_000
+// Bounds of what is counted over all rounds.
+const (
+	mostTallies = 10_000 // one whose name comes once, such as an id, takes a place and says nothing
+	mostValues        = 10     // of a field, of each revision: a pod's zone is one of a few, its name is not
+)
 
 // A Comparison counts the rounds of a question. Make one with New.
 type Comparison struct {
@@ -38,7 +40,7 @@ type Comparison struct {
 	fixed    int // answers of the candidate with a 2xx
 	status   tally
 	slower   int // rounds in which the candidate took longer than it may
-	fields   map[string]tally
+	fields   map[string]field
 }
 
 // New is a comparison without rounds.
@@ -47,7 +49,7 @@ func New(q Question) *Comparison {
 		question: q,
 		reader:   reader{maphash.MakeSeed(), q.Ignore},
 		statuses: map[string]int{},
-		fields:   map[string]tally{},
+		fields:   map[string]field{},
 	}
 }
 
@@ -132,14 +134,59 @@ func (c *Comparison) addFields(old, candidate, again map[string]value) {
 	maps.Copy(paths, candidate)
 	maps.Copy(paths, again)
 	for _, path := range slices.Sorted(maps.Keys(paths)) {
-		t, has := c.fields[path]
+		f, has := c.fields[path]
 		if !has && len(c.fields) >= mostTallies {
 			continue
 		}
-		if t.add(old[path], candidate[path], again[path]); t != (tally{}) {
-			c.fields[path] = t
+		f.add(old[path], candidate[path], again[path])
+		c.fields[path] = f
+	}
+}
+
+// A field is the tally of one, with its first values: those of the old revision, and the candidate's where it was the
+// only one that differed.
+type field struct {
+	tally
+	known []value
+	alone []repeated
+}
+
+// repeated is a value that came in so many rounds.
+type repeated struct {
+	value
+	rounds int
+}
+
+func (f *field) add(old, candidate, again value) {
+	f.tally.add(old, candidate, again)
+	for _, v := range []value{old, again} {
+		if len(f.known) < mostValues && !slices.Contains(f.known, v) {
+			f.known = append(f.known, v)
 		}
 	}
+	if old != again || candidate == old {
+		return
+	}
+	at := slices.IndexFunc(f.alone, func(r repeated) bool { return r.value == candidate })
+	switch {
+	case at >= 0:
+		f.alone[at].rounds++
+	case len(f.alone) < mostValues:
+		f.alone = append(f.alone, repeated{candidate, 1})
+	}
+}
+
+// judged is the tally without the rounds in which the candidate alone had a value that the old revision had in another
+// one: a pod may keep it, as its zone, and the candidate has one pod. It makes the candidate's own rounds fewer, so the
+// chance of them is still at most what it is said to be.
+func (f field) judged() tally {
+	t := f.tally
+	for _, r := range f.alone {
+		if slices.Contains(f.known, r.value) {
+			t.own -= r.rounds
+		}
+	}
+	return t
 }
 
 // A tally counts in how many rounds the answers differ in one thing.
