@@ -8,45 +8,26 @@ import (
 	"strings"
 
 	applicationpkg "github.com/argoproj/argo-cd/v2/pkg/apiclient/application"
-	"github.com/argoproj/argo-cd/v2/pkg/apis/application/v1alpha1"
 
 	"github.com/acme/knative-promote/internal/oneline"
 )
 
 // Applications finds the Applications that deploy a source, of those that the
-// token sees.
+// token sees. Argo CD has no such question: the one for a repository wants the
+// first source's address letter by letter.
 func (c *Client) Applications(ctx context.Context, source Source) ([]App, error) {
-	all, err := c.AllApplications(ctx)
-	var found []App
-	for _, app := range Deploying(all, source) {
-		found = append(found, AppOf(app))
-	}
-	return found, err
-}
-
-// AllApplications are those that the token sees. Argo CD has no question for those of a source: the one for a repository
-// wants the first source's address letter by letter.
-func (c *Client) AllApplications(ctx context.Context) ([]v1alpha1.Application, error) {
 	list, err := c.apps.List(ctx, &applicationpkg.ApplicationQuery{})
 	if err != nil {
 		return nil, fmt.Errorf("listing the applications: %w", explain(err))
 	}
-	return list.Items, nil
-}
-
-// Deploying are those of some Applications that deploy a source.
-func Deploying(all []v1alpha1.Application, source Source) (found []*v1alpha1.Application) {
-	for i := range all {
-		if _, err := SourceIndex(&all[i], source); err == nil {
-			found = append(found, &all[i])
+	var found []App
+	for i := range list.Items {
+		app := &list.Items[i]
+		if _, err := SourceIndex(app, source); err == nil {
+			found = append(found, App{Name: app.Name, Namespace: app.Namespace, Project: app.Spec.GetProject()})
 		}
 	}
-	return found
-}
-
-// AppOf names an Application.
-func AppOf(app *v1alpha1.Application) App {
-	return App{Name: app.Name, Namespace: app.Namespace, Project: app.Spec.GetProject()}
+	return found, nil
 }
 
 // mostNamed is how many Applications an error names.

@@ -36,3 +36,8 @@ func (c *Client) Manifests(ctx context.Context, app *v1alpha1.Application, sourc
 	}
 	return all, nil
 }
+
+// Compares tells whether an Application compares a commit of a source with the cluster, so that it has rendered it.
+func Compares(app *v1alpha1.Application, source Source, commit string) bool {
+	return revisionOf(Intent{Target: Target{Source: source}}, app, app.Status.Sync.Revision, app.Status.Sync.Revisions) == commit
+}

@@ -48,18 +48,6 @@ func SourceIndex(app *v1alpha1.Application, want Source) (int, error) {
 	return found[0], nil
 }
 
-// SourceType is what Argo CD has rendered the source of an index as, such as Kustomize; empty: nobody knows yet.
-func SourceType(app *v1alpha1.Application, index int) v1alpha1.ApplicationSourceType {
-	kinds := app.Status.SourceTypes
-	switch {
-	case !app.Spec.HasMultipleSources():
-		return app.Status.SourceType
-	case index < len(kinds):
-		return kinds[index]
-	}
-	return ""
-}
-
 func mismatch(format string, args ...any) error {
 	return &SourceError{Reason: fmt.Sprintf(format, args...)}
 }

@@ -35,7 +35,6 @@ import (
 //	argo limit MEMORY          let a webhook of the cluster give that limit to each container that has none
 //	argo hooks-fail IMAGE      let each hook with the image fail, before a sync and after it
 //	argo traffic REVISION [SERVICE]  give that revision all traffic in the cluster, as somebody with kubectl does
-//	argo renders OLD NEW       let the Argo CD render that otherwise from the next commit on, as with another kustomize
 //	argo label KEY VALUE       label the live Service, as somebody with kubectl does
 //	argo rollback N [APP]      switch auto-sync off and sync what was synced N syncs before the last, as argocd app rollback does
 //	argo dry-run               ask what a sync of the last commit would change, as argocd app sync --dry-run does
@@ -100,8 +99,6 @@ func argocd(ts *testscript.TestScript, w *world, args []string) {
 		ts.Check(w.argo.Edit(context.Background(), namespace, append(args[2:], w.service)[0], func(s *servingv1.Service) {
 			s.Spec.Traffic = []servingv1.TrafficTarget{{RevisionName: args[1], Percent: new(int64(100)), LatestRevision: new(false)}}
 		}))
-	case "renders":
-		w.argo.RenderOtherwise("the-app", args[1], args[2])
 	case "label":
 		ts.Check(w.argo.Edit(context.Background(), namespace, w.service, func(s *servingv1.Service) {
 			s.Labels = map[string]string{args[1]: args[2], "app.kubernetes.io/instance": s.Labels["app.kubernetes.io/instance"]}

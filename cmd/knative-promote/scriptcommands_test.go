@@ -26,7 +26,6 @@ import (
 func commands() map[string]func(*testscript.TestScript, bool, []string) {
 	all := map[string]func(*testscript.TestScript, *world, []string){
 		"wantexit":   wantexit,        // wantexit CODE[|CODE] ARG...: run the program; with & as the last argument in the background
-		"wantdiff":   wantdiff,        // wantdiff CODE [ARG]...: run diff of a pull request with what the documented workflow gives, which is no Argo CD
 		"finish":     finishes,        // finish CODE: wait for the program in the background
 		"await":      await,           // await REGEXP: until the program in the background has printed it
 		"signal":     signalTo,        // signal INT|TERM|KILL|CONT: send it to the program in the background

@@ -84,13 +84,3 @@ func (c clone) merge(how string) {
 	}
 	c.git("push", "--quiet", "origin", "HEAD:main")
 }
-
-// wantdiff runs diff of a pull request with what the documented workflow gives it, which is no Argo CD.
-func wantdiff(ts *testscript.TestScript, w *world, args []string) {
-	for _, name := range []string{"INPUT_ARGOCD-SERVER", "INPUT_ARGOCD-TOKEN"} {
-		given := ts.Getenv(name)
-		ts.Setenv(name, "")
-		defer ts.Setenv(name, given)
-	}
-	wantexit(ts, w, append([]string{args[0], "diff"}, args[1:]...))
-}

@@ -107,9 +107,6 @@ type Facts struct {
 	Otherwise []string
 	Rendered  bool
 
-	// Unrendered is why Argo CD does not render the overlay of a change that is proposed. Nil: it does, or is not asked.
-	Unrendered error
-
 	// Namesakes are what Argo CD may deploy in the branch's place.
 	Namesakes gitops.Namesakes
 

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,16 +8,8 @@ import (
 	"github.com/acme/knative-promote/internal/oneline"
 )
 
-// ErrNoApplication says that nobody deploys an overlay that Argo CD could be asked of.
-var ErrNoApplication = errors.New("no Application that the token sees deploys the overlay")
-
-// findOtherwise leaves out what another rule explains. In a change that is proposed anything that is shown counts.
+// findOtherwise leaves out what another rule explains.
 func findOtherwise(f Facts) []found {
-	what := values{"Unrendered": "", "Fields": []string{}, "Decides": false, "Command": ""}
-	if f.Unrendered != nil {
-		what["Unrendered"] = oneline.Of(f.Unrendered.Error(), 1000)
-		return []found{{severity: errorIf(!errors.Is(f.Unrendered, ErrNoApplication)), values: what}}
-	}
 	if len(f.Otherwise) == 0 || f.finds(ruleImageOverridden) || f.finds(ruleOverridden) {
 		return nil
 	}
@@ -27,7 +18,8 @@ func findOtherwise(f Facts) []found {
 	for _, line := range some(f.Otherwise) {
 		lines = append(lines, oneline.Of(line, 300)) // somebody's names and keys
 	}
-	what["Fields"], what["Decides"] = lines, decides
-	what["Command"] = fmt.Sprintf("argocd app manifests %s --revision %s", f.Request.App, f.Commit)
-	return []found{{severity: errorIf(decides || f.Before != nil), values: what}}
+	return []found{{severity: errorIf(decides), values: values{
+		"Fields": lines, "Decides": decides,
+		"Command": fmt.Sprintf("argocd app manifests %s --revision %s", f.Request.App, f.Commit),
+	}}}
 }

@@ -33,11 +33,6 @@ func Brought(before, after Facts, skip ...string) []event.Finding {
 	})
 }
 
-// Otherwise asks how Argo CD renders a change of the infra repository.
-func Otherwise(facts Facts, skip ...string) []event.Finding {
-	return run([]Rule{otherwiseRule()}, facts, skip)
-}
-
 // completed are the rules about what overlays add to a base, such as an image or a securityContext.
 var completed = []string{"pod-security", PolicyDenied, "service-refused", "startup-probe-without-port"}
 

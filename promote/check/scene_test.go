@@ -108,11 +108,6 @@ func (s scene) facts(t testing.TB) Facts {
 	s.read(t, "namesakes", &facts.Namesakes)
 	s.read(t, "otherwise", &facts.Otherwise)
 	s.read(t, "rendered", &facts.Rendered)
-	if why, failed := s["unrendered"]; failed {
-		if facts.Unrendered = ErrNoApplication; strings.TrimSpace(string(why)) != ErrNoApplication.Error() {
-			facts.Unrendered = errors.New(strings.TrimSpace(string(why)))
-		}
-	}
 	if s["given"] != nil {
 		given := map[string]int{}
 		s.read(t, "given", &given)

@@ -17,11 +17,9 @@ func sourceRules() []Rule {
 	return []Rule{
 		rule("source", findSource), rule("not-kustomize", findNotKustomize), rule("load-restrictions", findOutside),
 		rule(ruleImageOverridden, findImageOverridden), rule(ruleOverridden, findRenderOverridden), rule("generate-paths", findGeneratePaths),
-		otherwiseRule(), rule("kustomize-differs", findDiffering),
+		rule("argo-renders-otherwise", findOtherwise), rule("kustomize-differs", findDiffering),
 	}
 }
-
-func otherwiseRule() Rule { return rule("argo-renders-otherwise", findOtherwise) }
 
 func findSource(f Facts) []found {
 	if f.Request.Source.RepoURL == "" {
@@ -64,7 +62,12 @@ func (f Facts) source() (source *v1alpha1.ApplicationSource, index int) {
 
 func findNotKustomize(f Facts) []found {
 	_, index := f.source()
-	kind := argo.SourceType(f.Setup.App, index)
+	kind := f.Setup.App.Status.SourceType
+	if kinds := f.Setup.App.Status.SourceTypes; f.Setup.App.Spec.HasMultipleSources() {
+		if kind = ""; index < len(kinds) {
+			kind = kinds[index]
+		}
+	}
 	if kind == "" || kind == v1alpha1.ApplicationSourceTypeKustomize {
 		return nil
 	}

@@ -21,7 +21,6 @@ type Pull struct {
 	Number int
 	Base   gitops.Snapshot // tip of the branch that it is to be merged into, or what its head has left the branch at
 	Tip    string          // commit that is the branch's tip now
-	Head   gitops.Snapshot // what is checked out of it; only where it is compared
 	Merged gitops.Snapshot // merge of its head into that
 	Branch string          // name of that branch, for people
 	Runs   bool            // it may be of a run; else people have made it

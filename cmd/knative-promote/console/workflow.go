@@ -104,12 +104,6 @@ type repository struct {
 	ID int64 `json:"id"`
 }
 
-// MayBeOfFork tells whether what is checked out may come from who may not push to the repository. What a merge queue tries
-// does not.
-func (w Workflow) MayBeOfFork() bool {
-	return w.OfFork || w.Unread != "" || w.Untold || w.Deployed != "" || w.Unmerged != "" && w.EventName != "merge_group"
-}
-
 // ReadWorkflow reads the runner's variables and the event. The error is about
 // the event; everything else is there all the same.
 func ReadWorkflow(getenv func(string) string) (Workflow, error) {

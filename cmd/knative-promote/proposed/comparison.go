@@ -22,9 +22,8 @@ import (
 type comparison struct {
 	base, head gitops.Snapshot
 	proposal   proposal.Proposal
-	argoCD     *argoCD // nil: it is not asked
-	whole      bool    // what an overlay renders is kept, to be written
-	most       int     // bytes of what is kept
+	whole      bool // what an overlay renders is kept, to be written
+	most       int  // bytes of what is kept
 }
 
 // mostKept is how many bytes of manifests that differ, and of those to be written, are kept: a small
@@ -124,11 +123,7 @@ func (c comparison) findings(ctx context.Context, o report.Overlay, changed, str
 		all = slices.DeleteFunc(all, func(f event.Finding) bool { return f.Rule != check.CheckoutConverts })
 	}
 	brought, err := c.proposal.Brought(ctx, o.Path, o.Before, o.After)
-	if err != nil || o.Large != "" {
-		return append(all, brought...), err
-	}
-	otherwise, err := c.argoCD.otherwise(ctx, o)
-	return slices.Concat(all, brought, otherwise), err
+	return append(all, brought...), err
 }
 
 // compare renders one overlay of both commits.

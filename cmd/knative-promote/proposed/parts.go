@@ -32,9 +32,10 @@ func (c comparison) parts(ctx context.Context, parts []kustomize.Part, shown *ch
 		}
 		differs := o.Err+o.Large != "" || !o.Difference.Within(differences(users))
 		switch {
-		case event.Count(o.Findings, event.SeverityError) > 0, o.Changes() && differs:
+		case !o.Changes():
+		case differs || event.Count(o.Findings, event.SeverityError) > 0:
 			shown.add(c.shown(o))
-		case o.Changes():
+		default:
 			shown.alike = append(shown.alike, part.Path)
 		}
 	}
@@ -47,7 +48,7 @@ func (c comparison) part(ctx context.Context, part kustomize.Part, users []repor
 	if part.Component && (o.Before == nil || !isGone(c.head.Tree, part.Path)) {
 		o.Err = ""
 	}
-	if len(o.Difference) == 0 && !c.argoCD.deploys(part.Path) {
+	if len(o.Difference) == 0 {
 		return o, nil
 	}
 	all, err := c.findings(ctx, o, true, false)

@@ -54,11 +54,7 @@ func proposed(ctx context.Context, t task.Task) (diff report.Diff, refused, err 
 	if diff.Beside, err = proposal.Beside(changed); err != nil {
 		return diff, nil, err
 	}
-	argoCD, err := askArgoCD(ctx, t, pull, proposal.Deploys)
-	if err != nil {
-		return diff, nil, err
-	}
-	c := comparison{base: pull.Base, head: pull.Merged, proposal: proposal, argoCD: argoCD, whole: t.Settings.Manifests != "", most: mostKept}
+	c := comparison{base: pull.Base, head: pull.Merged, proposal: proposal, whole: t.Settings.Manifests != "", most: mostKept}
 	shown, err := c.look(ctx, changed)
 	if err != nil {
 		return diff, nil, err
@@ -89,7 +85,7 @@ func compared(ctx context.Context, t task.Task) (proposal.Pull, error) {
 	if err != nil {
 		return pull, err
 	}
-	pull.Tip, pull.Head = tip.Commit.Hash, pull.Merged
+	pull.Tip = tip.Commit.Hash
 	pull.Base, pull.Merged, err = mergedInto(ctx, t, repo, pull.Merged, tip)
 	return pull, err
 }

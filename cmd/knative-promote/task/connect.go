@@ -96,14 +96,14 @@ func (t Task) observe(on *promote.Systems) error {
 	if t.Settings.Argo.Server == "" || t.Settings.Promote.Unseen {
 		return nil
 	}
-	cluster, err := t.ArgoCD(t.Settings.Argo)
+	cluster, err := t.argoCD(t.Settings.Argo)
 	if err != nil {
 		return err
 	}
 	on.Cluster, on.Facts.Setup, on.Facts.Renderer, on.Evidence = cluster, cluster, cluster, cluster
 	sources := sourceClusters{cluster, map[string]otherArgo{}}
 	for overlay, there := range t.Settings.SourceArgos {
-		other, err := t.ArgoCD(there)
+		other, err := t.argoCD(there)
 		if err != nil {
 			return err
 		}
@@ -117,8 +117,8 @@ func (t Task) observe(on *promote.Systems) error {
 	return nil
 }
 
-// ArgoCD makes the client of one Argo CD.
-func (t Task) ArgoCD(c argo.Config) (*argo.Client, error) {
+// argoCD makes the client of one Argo CD.
+func (t Task) argoCD(c argo.Config) (*argo.Client, error) {
 	c.UserAgent, c.Wrap = "knative-promote/"+version.Of(), t.Console.Trace("Argo CD")
 	client, err := argo.New(c)
 	return client, badSetting(err)

@@ -12,17 +12,8 @@ import (
 
 // renders remembers what an overlay renders to at a commit, as Argo CD's repo server does.
 type renders struct {
-	mu        sync.Mutex
-	done      map[string][]*unstructured.Unstructured
-	otherwise *strings.Replacer // what another version of kustomize makes of it; nil: the same
-}
-
-// RenderOtherwise has an Application render new for old, as with another version of kustomize, from the next commit on.
-func (s *Server) RenderOtherwise(name, old, new string) {
-	r := &s.app(name).rendered
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.otherwise = strings.NewReplacer(old, new)
+	mu   sync.Mutex
+	done map[string][]*unstructured.Unstructured
 }
 
 // has tells whether something is rendered that a commit has.
@@ -37,7 +28,7 @@ func (r *renders) render(ctx context.Context, from source, commit string) ([]*un
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if _, found := r.done[commit]; !found {
-		manifests, err := from.render(ctx, commit, r.otherwise)
+		manifests, err := from.render(ctx, commit)
 		if err != nil {
 			return nil, err
 		}

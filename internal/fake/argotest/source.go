@@ -54,8 +54,8 @@ func (s source) resolve(ctx context.Context, revision string) (string, error) {
 // have many.
 const renderTime = 10 * time.Minute
 
-// render builds the overlay at a commit, where nil is with our own version of kustomize.
-func (s source) render(ctx context.Context, commit string, otherwise *strings.Replacer) ([]*unstructured.Unstructured, error) {
+// render builds the overlay at a commit.
+func (s source) render(ctx context.Context, commit string) ([]*unstructured.Unstructured, error) {
 	tree, err := gittest.Tree(s.gitDir, commit)
 	if err != nil {
 		return nil, fmt.Errorf("reading the files of %s: %w", commit, err)
@@ -68,9 +68,6 @@ func (s source) render(ctx context.Context, commit string, otherwise *strings.Re
 	rendered, err := kustomize.Render(ctx, tree, s.path)
 	if err != nil {
 		return nil, fmt.Errorf("`kustomize build <path to cached source>/%s` failed exit status 1: Error: %w", s.path, err)
-	}
-	if otherwise != nil {
-		rendered = []byte(otherwise.Replace(string(rendered)))
 	}
 	return s.manifests(rendered)
 }

@@ -4,7 +4,10 @@ package scenario
 
 import (
 	"fmt"
+	"strings"
 	"testing"
+
+	"github.com/acme/knative-promote/promote/event"
 )
 
 // TestCheckImages: other objects of the overlay run the Service's image too.
@@ -19,42 +22,63 @@ spec:
     metadata: {labels: {app: worker}}
     spec: {containers: [{name: worker, image: ghcr.io/acme/app}]}
 `
+	t.Parallel()
+	for name, c := range map[string]struct {
+		fix    func(*site)
+		inputs []string
+	}{
+		"named": {func(*site) {}, []string{"also=Deployment/worker"}},
+		"renamed": {func(s *site) {
+			s.push("Do as check says", map[string]string{"./beside.yaml": replaced(s.T, s.read("./beside.yaml"), "acme/app", "acme/worker")})
+		}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, beside(t, worker))
+			if found := s.finds("image-shared", "image="); found.Severity != event.SeverityError || !strings.Contains(found.Fix, "\nDeployment/") {
+				t.Fatalf("it is %s, and to fix it: %s", found.Severity, found.Fix)
+			}
+			s.promote("v2.0.0", "steps=100", "preflight=off").exits(1)
+			c.fix(s)
+			for _, tag := range []string{"v3.0.0", "v4.0.0"} {
+				s.promote(tag, append(c.inputs, "steps=100")...).exits(0)
+				s.settled(tag)
+			}
+			s.begin("rollback", c.inputs...).wait().exits(0)
+			s.settled("v3.0.0")
+		})
+	}
+}
+
+// TestCheckJobOfTheImage: a Job that runs the Service's image cannot get another one, but by each of both ways that check says.
+func TestCheckJobOfTheImage(t *testing.T) {
+	t.Parallel()
 	const job = `apiVersion: batch/v1
 kind: Job
 metadata: {name: once%s}
 spec: {backoffLimit: 0, template: {spec: {restartPolicy: Never, containers: [{name: once, image: ghcr.io/acme/app}]}}}
 `
-	jobs := func(l *layout) { go endJobs(t.Context(), l.Service, endOf) }
-	troubles(t, map[string]trouble{
-		"image-shared": {
-			layout: beside(t, worker),
-			ends:   1,
-			with:   []string{"also=Deployment/worker"},
-		},
-		"image-shared renamed": {
-			layout: beside(t, worker),
-			ends:   1,
-			fix: func(s *site) {
-				s.push("Do as check says", map[string]string{"./beside.yaml": replaced(s.T, s.read("./beside.yaml"), "acme/app", "acme/worker")})
-			},
-		},
-		"image-shared once": {
-			layout: func(l *layout) { jobs(l); beside(t, fmt.Sprintf(job, ""))(l) },
-			seen: func(s *site) {
-				s.promote("v2.0.0", "steps=100", "wait-timeout=40s").exits(8).says("field is immutable")
-			},
-			fix: func(s *site) {
-				s.push("Do as check says", map[string]string{"./beside.yaml": fmt.Sprintf(job, ", annotations: {argocd.argoproj.io/hook: Sync}")})
-			},
-		},
-		"image-shared replaced": {
-			layout: func(l *layout) { jobs(l); beside(t, fmt.Sprintf(job, ""))(l) },
-			seen:   func(*site) {}, // as above
-			fix: func(s *site) {
-				s.push("Do as check says", map[string]string{"./beside.yaml": fmt.Sprintf(job, `, annotations: {argocd.argoproj.io/sync-options: "Force=true,Replace=true"}`)})
-			},
-		},
-	})
+	for name, annotation := range map[string]string{
+		"hook":     `argocd.argoproj.io/hook: Sync`,
+		"replaced": `argocd.argoproj.io/sync-options: "Force=true,Replace=true"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newSite(t, beside(t, fmt.Sprintf(job, "")), func(l *layout) { go endJobs(t.Context(), l.Service, endOf) })
+			if fix := s.finds("image-shared").Fix; !strings.Contains(fix, strings.ReplaceAll(annotation, `"`, "")) {
+				t.Fatalf("%s is not in:\n%s", annotation, fix)
+			}
+			s.promote("v2.0.0", "steps=100", "wait-timeout=40s").exits(8).says(`Job.batch "once" is invalid`)
+			s.push("Do as check says", map[string]string{"./beside.yaml": fmt.Sprintf(job, ", annotations: {"+annotation+"}")})
+			s.syncAgain()
+			for _, tag := range []string{"v3.0.0", "v4.0.0"} {
+				s.promote(tag, "steps=100").exits(0)
+				s.settled(tag)
+			}
+			s.begin("rollback").wait().exits(0)
+			s.settled("v3.0.0")
+		})
+	}
 }
 
 // beside adds a manifest to the overlay.

@@ -28,19 +28,20 @@ func TestCheckRemovedConfig(t *testing.T) {
 		if !found {
 			t.Fatal("diff prints no options of the generator")
 		}
-		options, _, _ = strings.Cut(options, "Prune=false")
-		s.patchOverlay("generatorOptions:" + options + "Prune=false\n")
+		options, _, _ = strings.Cut(options, "IgnoreExtraneous")
+		s.patchOverlay("generatorOptions:" + options + "IgnoreExtraneous\n")
 		s.refresh()
 		s.becomes("Synced", "Healthy")
 		read = s.settings()
+		before := s.live().Spec.Template.Name
 		if r := s.diff(s.propose("./settings.env", "COLOUR=blue\n")); strings.Contains(r.log.String(), finding) {
 			t.Errorf("%s is found once Argo CD keeps it", finding)
 		}
 		s.prepared("./settings.env", "COLOUR=blue\n")
 		s.begin("promote", "image=unchanged", "steps=50,100").wait().exits(0)
 		s.begin("rollback").wait().exits(0)
-		if s.settings() != read || !s.has(read) {
-			t.Errorf("the Service reads %s, want %s, which is there: %v", s.settings(), read, s.has(read))
+		if a := s.ask(s.host()); a.Revision != before || !s.has(read) {
+			t.Errorf("revision %s answers, want %s, and the ConfigMap %s that it reads is there: %v", a.Revision, before, read, s.has(read))
 		}
 	})
 	t.Run("later", func(t *testing.T) {

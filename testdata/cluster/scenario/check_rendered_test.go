@@ -2,10 +2,7 @@
 
 package scenario
 
-import (
-	"strings"
-	"testing"
-)
+import "testing"
 
 // hookAnnotation is a Service with an annotation of hooks, which somebody takes out again, of a live one too.
 func hookAnnotation(name, value string) trouble {
@@ -42,26 +39,6 @@ func readOtherwise(t *testing.T, kustomization string) string {
 	t.Helper()
 	return replaced(t, kustomization, "images:", "images:\n  - {name: ghcr.io/acme/plugins, newTag: v2}") +
 		"replacements:\n- source: {kind: Deployment, name: plugins, fieldPath: metadata.name}\n  targets: [{select: {kind: Deployment, name: plug.*}, fieldPaths: [spec.template.spec.containers.0.name]}]\n"
-}
-
-// TestDiffAsArgoCDRenders has Argo CD render pull requests, one as it is shown and one that its kustomize reads otherwise.
-func TestDiffAsArgoCDRenders(t *testing.T) {
-	t.Parallel()
-	s := newSite(t)
-	before := s.read("./kustomization.yaml")
-	s.push("Add plugins", map[string]string{
-		"./kustomization.yaml": replaced(t, before, "resources:", "resources:\n  - plugins.yaml"),
-		"./plugins.yaml":       plugins,
-	})
-	s.refresh()
-	p := s.propose("./patches/scale.yaml", replaced(t, s.read("./patches/scale.yaml"), `"10"`, `"20"`))
-	alike := s.begin("diff", p.environment()...).wait().exits(0)
-	if strings.Contains(alike.log.String(), "argo-renders-otherwise") {
-		t.Errorf("what both render alike is found to be otherwise:\n%s", alike.log.String())
-	}
-	p = s.propose("./kustomization.yaml", readOtherwise(t, s.read("./kustomization.yaml")))
-	s.begin("diff", append(p.environment(), "skip-checks=kustomize-differs")...).wait().exits(13).
-		says("argo-renders-otherwise", "Deployment plugins: /spec/template/spec/")
 }
 
 const plugins = `apiVersion: apps/v1

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -112,7 +113,7 @@ func (r *run) signal(sig syscall.Signal) {
 // promote runs a promotion of an image's tag to its end.
 func (s *site) promote(tag string, inputs ...string) *run {
 	s.Helper()
-	return s.begin("promote", append([]string{"image=" + s.Image + ":" + tag}, inputs...)...).wait()
+	return s.begin("promote", append(slices.Clone(inputs), "image="+s.Image+":"+tag)...).wait()
 }
 
 // exits fails the scenario unless the program ended with this code.
