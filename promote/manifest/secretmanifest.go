@@ -27,6 +27,9 @@ const (
 	mostDepth    = 32
 )
 
+// unreadable stands for what is beside a Secret in a text that is not read.
+const unreadable = "nothing of this text is shown, since a Secret's manifest is in it and it is larger than 128 KiB or deeper than 32 levels: read it in Git\n"
+
 // hideManifest hides of a text what a Secret's manifest in it holds. What else is in the text is shown as any YAML says it, and
 // that something of it changes also where it means the same. A text with none is not done here.
 func (v *vault) hideManifest(text string) (shown string, done bool) {
@@ -34,7 +37,7 @@ func (v *vault) hideManifest(text string) (shown string, done bool) {
 		return "", false
 	}
 	if len(text) > mostManifest {
-		return v.hide(text), true
+		return unreadable + v.hide(text), true
 	}
 	if (strings.Contains(text, "$(") || strings.Contains(text, "`")) && !json.Valid([]byte(text)) {
 		return "", false // a shell may run what is in it
@@ -48,7 +51,7 @@ func (v *vault) hideManifest(text string) (shown string, done bool) {
 			return "", false // it may be a program; its rows are hidden alone
 		}
 		if deeper(&root, mostDepth) {
-			return v.hide(text), true
+			return unreadable + v.hide(text), true
 		}
 		all = append(all, &root)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -27,10 +28,19 @@ type task struct {
 // An outcome is why the files hold no policies, or what these say.
 type outcome struct {
 	Refused string
-	Denials []byte // in JSON
+	Denied  []denied
 }
 
-func ask(ctx context.Context, t task) ([]Denial, error) {
+// denied is a denial, with where its object stands in the task, which need not be sent back.
+type denied struct {
+	Denial         Denial
+	Render, Object int
+}
+
+// mostDenied is how many denials are told.
+const mostDenied = 10_000
+
+func ask(ctx context.Context, t task) ([]denied, error) {
 	var o outcome
 	err := apart.Do(ctx, Apart, func(c *apart.Conn) error {
 		if err := c.Send(t); err != nil {
@@ -38,14 +48,10 @@ func ask(ctx context.Context, t task) ([]Denial, error) {
 		}
 		return c.Receive(&o)
 	})
-	switch {
-	case err != nil:
-		return nil, err
-	case o.Refused != "":
-		return nil, errors.New(o.Refused)
+	if err == nil && o.Refused != "" {
+		err = errors.New(o.Refused)
 	}
-	var denials []Denial
-	return denials, json.Unmarshal(o.Denials, &denials)
+	return o.Denied, err
 }
 
 func serve(c *apart.Conn) error {
@@ -54,32 +60,37 @@ func serve(c *apart.Conn) error {
 		return err
 	}
 	var o outcome
-	denials, err := t.do()
-	if err == nil {
-		o.Denials, err = json.Marshal(denials)
-	}
-	if err != nil {
+	var err error
+	if o.Denied, err = t.do(); err != nil {
 		o.Refused = err.Error()
 	}
 	return c.Send(o)
 }
 
-func (t task) do() ([]Denial, error) {
+func (t task) do() (all []denied, err error) {
 	policies, err := compiledOf(t.Files)
 	if err != nil {
 		return nil, err
 	}
-	var all []Denial
 	var before []unstructured.Unstructured
+	said := map[string][]Denial{}
 	for i, text := range t.Renders {
 		var objects []unstructured.Unstructured
 		if err := json.Unmarshal(text, &objects); err != nil {
 			return nil, err
 		}
 		if i > 0 {
-			for _, d := range evaluate(policies, before, objects, t.Namespace) {
-				if !slices.ContainsFunc(all, d.repeats) {
-					all = append(all, d)
+			old := byIdentity(before)
+			for at, o := range objects {
+				name := identity(o)
+				for _, d := range evaluate(policies, o, old, t.Namespace) {
+					if slices.ContainsFunc(said[name], d.repeats) {
+						continue
+					}
+					if len(all) == mostDenied {
+						return nil, fmt.Errorf("they say more than %d things of the overlay: expected fewer", mostDenied)
+					}
+					said[name], all = append(said[name], d), append(all, denied{d, i, at})
 				}
 			}
 		}

@@ -31,12 +31,11 @@ type Denial struct {
 	Failed     bool   // the expression could not be evaluated
 }
 
-// repeats tells whether it is of the same validation and object as an earlier
-// one, as that of a commit and of the next one are. Where the object is applied
-// by the later commit alone it is another.
+// repeats tells whether it is of the same validation as an earlier one of the same
+// object, as that of a commit and of the next one are. Where the object is applied by
+// the later commit alone it is another.
 func (d Denial) repeats(earlier Denial) bool {
-	return d.Policy == earlier.Policy && d.Expression == earlier.Expression &&
-		identity(d.Object) == identity(earlier.Object) && (earlier.Applied || !d.Applied)
+	return d.Policy == earlier.Policy && d.Expression == earlier.Expression && (earlier.Applied || !d.Applied)
 }
 
 func identity(o unstructured.Unstructured) string {
@@ -44,24 +43,25 @@ func identity(o unstructured.Unstructured) string {
 	return fmt.Sprint(kind, " ", o.GetNamespace(), " ", o.GetName(), " ", o.GetGenerateName())
 }
 
-// evaluate asks all policies about the objects of a render.
-func evaluate(policies []*policy, before, after []unstructured.Unstructured, namespace string) (denials []Denial) {
-	old := map[string]unstructured.Unstructured{}
-	for _, o := range before {
-		old[identity(o)] = o
+func byIdentity(objects []unstructured.Unstructured) map[string]unstructured.Unstructured {
+	all := map[string]unstructured.Unstructured{}
+	for _, o := range objects {
+		all[identity(o)] = o
 	}
-	for _, o := range after {
-		request := requestOf(o, old, namespace)
-		for _, p := range policies {
-			denials = append(denials, p.ask(request)...)
-		}
+	return all
+}
+
+// evaluate asks all policies about an object of a render, after those of the render before.
+func evaluate(policies []*policy, o unstructured.Unstructured, old map[string]unstructured.Unstructured, namespace string) (denials []Denial) {
+	request := requestOf(o, old, namespace)
+	for _, p := range policies {
+		denials = append(denials, p.ask(request)...)
 	}
 	return denials
 }
 
 // A request is what the API server would be asked.
 type request struct {
-	object  unstructured.Unstructured // as it is rendered
 	applied bool
 	*admission.VersionedAttributes
 }
@@ -75,7 +75,7 @@ func requestOf(o unstructured.Unstructured, old map[string]unstructured.Unstruct
 	if there {
 		before, operation = admitted(was, namespace), admission.Update
 	}
-	return request{object: o, applied: !there || !sameContent(o, was), VersionedAttributes: &admission.VersionedAttributes{
+	return request{applied: !there || !sameContent(o, was), VersionedAttributes: &admission.VersionedAttributes{
 		Attributes:      admission.NewAttributesRecord(object, before, kind, object.GetNamespace(), o.GetName(), resource, "", operation, nil, false, nil),
 		VersionedObject: object, VersionedOldObject: before, VersionedKind: kind,
 	}}
@@ -158,7 +158,7 @@ func (p *policy) failed(r request, denies bool, expression string, err error) De
 
 func (p *policy) denial(r request, denies bool, expression string) Denial {
 	return Denial{
-		Policy: p.name, File: p.file, Object: r.object, Applied: r.applied, Warns: !denies,
+		Policy: p.name, File: p.file, Applied: r.applied, Warns: !denies,
 		Expression: oneline.Of(strings.TrimSpace(expression), 500),
 	}
 }

@@ -89,7 +89,13 @@ func (s Set) Evaluate(ctx context.Context, namespace string, renders ...[]unstru
 		}
 		t.Renders = append(t.Renders, text)
 	}
-	return ask(ctx, t)
+	found, err := ask(ctx, t)
+	var denials []Denial
+	for _, d := range found {
+		d.Denial.Object = renders[d.Render][d.Object]
+		denials = append(denials, d.Denial)
+	}
+	return denials, err
 }
 
 // Files are those that the patterns match and that can be found, also through a link.

@@ -3,6 +3,7 @@ package record
 import (
 	"bytes"
 	"slices"
+	"time"
 
 	servingv1 "knative.dev/serving/pkg/apis/serving/v1"
 
@@ -28,11 +29,14 @@ func Follows(r, before Record) bool {
 
 func sameStep(a, b Record) bool { return a.Is(b.Promotion, b.Step) && a.Percent == b.Percent }
 
+// skew is by how much the clocks of two machines may differ that have written one record.
+const skew = time.Hour
+
 // sameStepAgain tells whether a record says of a step what another one does, but for that its gates have passed, in whatever run.
 // What rolls back may be made once more.
 func sameStepAgain(r, before Record) bool {
 	switch {
-	case r.HasPassed() && !before.HasPassed():
+	case r.HasPassed() && !before.HasPassed() && !r.Passed.Add(skew).Before(before.Started):
 		before.Passed, before.Commit, before.Run, before.Actor, before.Approved = r.Passed, r.Commit, r.Run, r.Actor, r.Approved
 		return sameText(r, before)
 	case r.HasPassed(), before.HasPassed(), !r.RollsBack():

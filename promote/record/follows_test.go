@@ -75,3 +75,17 @@ func TestFollows(t *testing.T) {
 		}
 	}
 }
+
+// TestFollowsWithTheNote has gates of the last step that have passed since, and such as have passed before it began.
+func TestFollowsWithTheNote(t *testing.T) {
+	t.Parallel()
+	is := historyOf("1>2", time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC))
+	is.Promotion, is.Reached, is.Base = strings.Repeat("a", 12), is.Percent, strings.Repeat("c", 40)
+	before := is
+	before.Passed = time.Time{}
+	for after, want := range map[time.Duration]bool{time.Hour: true, -time.Hour: true, -time.Hour - time.Second: false} {
+		if is.Passed = is.Started.Add(after); Follows(is, before) != want {
+			t.Errorf("passed after %s: follows: %t", after, !want)
+		}
+	}
+}
