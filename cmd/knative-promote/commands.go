@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/acme/knative-promote/cmd/knative-promote/exit"
 	"github.com/acme/knative-promote/cmd/knative-promote/forges"
@@ -13,6 +14,7 @@ import (
 	"github.com/acme/knative-promote/cmd/knative-promote/proposed"
 	"github.com/acme/knative-promote/cmd/knative-promote/reporter"
 	"github.com/acme/knative-promote/cmd/knative-promote/task"
+	"github.com/acme/knative-promote/internal/apart"
 	"github.com/acme/knative-promote/promote"
 	"github.com/acme/knative-promote/promote/event"
 )
@@ -30,10 +32,10 @@ func commandTable() []command {
 	return []command{
 		{inputs.Promote, "set the image and shift the traffic in steps, one commit each (default)", changes(promote.Run)},
 		{inputs.Rollback, "restore an earlier promotion in one commit", changes(promote.Rollback)},
-		{inputs.Check, "look for what would break a promotion, and change nothing", checkTarget},
+		{inputs.Check, "look for what would break a promotion, and change nothing", surely(checkTarget)},
 		{inputs.Diff, "show what would change, and change nothing", diffTarget},
 		{inputs.Prepare, "make what a pull request changes of a template a candidate at 0 %, in a commit on its own branch", proposed.Prepare},
-		{inputs.History, "list the promotions", looks(listHistory)},
+		{inputs.History, "list the promotions", surely(looks(listHistory))},
 	}
 }
 
@@ -95,11 +97,19 @@ func looks(look func(context.Context, task.Task) error) func(context.Context, ta
 	}
 }
 
+// surely makes a command of what changes nothing, and ends at most half a minute after its time: somebody else has written what it
+// looks at.
+func surely(run func(context.Context, task.Task) (event.Result, error)) func(context.Context, task.Task) (event.Result, error) {
+	return func(ctx context.Context, t task.Task) (event.Result, error) {
+		return apart.Surely(ctx, 30*time.Second, func(ctx context.Context) (event.Result, error) { return run(ctx, t) })
+	}
+}
+
 // diffTarget shows what a promotion would change, and without an image what the
 // checked-out commit changes.
 func diffTarget(ctx context.Context, t task.Task) (event.Result, error) {
 	if t.Settings.DiffsCheckout() {
-		return proposed.Diff(ctx, t)
+		return surely(proposed.Diff)(ctx, t)
 	}
 	result, err := changes(promote.Run)(ctx, t)
 	if err == nil {

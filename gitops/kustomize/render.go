@@ -39,47 +39,25 @@ func Render(ctx context.Context, tree fs.FS, dir string) ([]byte, error) {
 	return slices.Clone(r.out), nil
 }
 
-func render(ctx context.Context, tree fs.FS, dir string) (*rendered, error) {
+func render(ctx context.Context, tree fs.FS, dir string) (r *rendered, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("kustomize failed on this input: %v", p)
+		}
+	}()
 	if !fs.ValidPath(dir) {
 		return nil, errors.New("expected the path of a folder in the repository, with no leading slash and no step up")
 	}
 	reading, cancel := context.WithTimeoutCause(ctx, renderTimeout, fmt.Errorf("reading its files does not end within %s", renderTimeout))
 	defer cancel()
-	read, err := within(reading, func(ctx context.Context) (*overlay, error) { return readOverlay(ctx, tree, dir) })
+	read, err := apart.Within(reading, func(ctx context.Context) (*overlay, error) { return readOverlay(ctx, tree, dir) })
 	if err != nil {
 		return nil, err
 	}
 	if read.known != nil {
 		return read.known, nil
 	}
-	return within(ctx, func(ctx context.Context) (*rendered, error) { return read.build(ctx, dir) })
-}
-
-// within returns what a function does, or an error at the end of ctx: then the function may still be at work, as where the
-// tree does not answer. A panic becomes an error.
-func within[T any](ctx context.Context, do func(context.Context) (T, error)) (T, error) {
-	type result struct {
-		value T
-		err   error
-	}
-	done := make(chan result, 1)
-	go func() {
-		var r result
-		defer func() {
-			if p := recover(); p != nil {
-				r.err = fmt.Errorf("kustomize failed on this input: %v", p)
-			}
-			done <- r
-		}()
-		r.value, r.err = do(ctx)
-	}()
-	select {
-	case r := <-done:
-		return r.value, r.err
-	case <-ctx.Done():
-		var none T
-		return none, fmt.Errorf("%w: %w", apart.ErrLate, context.Cause(ctx))
-	}
+	return apart.Within(ctx, func(ctx context.Context) (*rendered, error) { return read.build(ctx, dir) })
 }
 
 // overlay is what a folder is made of, or what it is known to render to.

@@ -146,3 +146,25 @@ func TestCancelled(t *testing.T) {
 		t.Errorf("afterwards: got %q, %v", answer, err)
 	}
 }
+
+// TestSurely has what ends a little after its time, and what goes on.
+func TestSurely(t *testing.T) {
+	t.Parallel()
+	over := errors.New("it is over")
+	ctx, end := context.WithCancelCause(t.Context())
+	end(over)
+	ends := func(ctx context.Context) (string, error) { <-ctx.Done(); return "ended", nil }
+	if got, err := apart.Surely(ctx, time.Hour, ends); got != "ended" || err != nil {
+		t.Errorf("what ends: %q, %v", got, err)
+	}
+	goesOn := func(context.Context) (string, error) { select {} }
+	if got, err := apart.Surely(ctx, time.Millisecond, goesOn); got != "" || !errors.Is(err, over) || !errors.Is(err, apart.ErrLate) {
+		t.Errorf("what goes on: %q, %v", got, err)
+	}
+	defer func() {
+		if recover() != "wrong" {
+			t.Error("a panic is lost")
+		}
+	}()
+	_, _ = apart.Surely(ctx, time.Hour, func(context.Context) (string, error) { panic("wrong") })
+}

@@ -135,6 +135,8 @@ type Facts struct {
 
 	// Unread says what else could not be read, by name for people, and why.
 	Unread map[string]error
+
+	read func() files // the overlay's files, as they are asked for; nil: they are read each time
 }
 
 // Request is what the promotion is asked to do, as far as rules need it.

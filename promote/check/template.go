@@ -84,7 +84,7 @@ func findPinned(f Facts) []found {
 
 // handWritten is inService without the files that the tool has written.
 func handWritten(f Facts, steps ...any) place {
-	for _, doc := range f.documents() {
+	for _, doc := range f.once().documents {
 		if strings.HasPrefix(path.Base(doc.file), "knative-promote-") || text(doc.root, "apiVersion") != "serving.knative.dev/v1" || text(doc.root, "kind") != "Service" {
 			continue
 		}

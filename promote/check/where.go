@@ -1,16 +1,6 @@
 package check
 
-import (
-	"bytes"
-	"io/fs"
-	"path"
-	"slices"
-	"strings"
-
-	"go.yaml.in/yaml/v3"
-
-	"github.com/acme/knative-promote/gitops/kustomize"
-)
+import "go.yaml.in/yaml/v3"
 
 // A place is a line of a file of the infra repository, for Finding.
 type place struct {
@@ -49,16 +39,7 @@ func (f Facts) inTarget(i int) (at place, later bool) {
 
 // nearest is where, and how many of the keys are there.
 func (f Facts) nearest(apiVersion, kind, name string, keys ...any) (best place, depth int) {
-	var docs []document
-	for _, doc := range f.documents() {
-		if text(doc.root, "apiVersion") == apiVersion && text(doc.root, "kind") == kind && named(name, text(doc.root, "metadata", "name")) {
-			docs = append(docs, doc)
-		}
-	}
-	exact := func(doc document) bool { return text(doc.root, "metadata", "name") == name }
-	if slices.ContainsFunc(docs, exact) {
-		docs = slices.DeleteFunc(docs, func(doc document) bool { return !exact(doc) })
-	}
+	docs := f.once().of(apiVersion, kind, name)
 	best, depth = f.inKustomization(), -1
 	for _, doc := range docs {
 		if node, found := descend(doc.root, keys); found > depth {
@@ -68,19 +49,14 @@ func (f Facts) nearest(apiVersion, kind, name string, keys ...any) (best place, 
 	return best, depth
 }
 
-// named tells whether kustomize may have made the rendered name from what a
-// file says: with a prefix, a suffix or a hash.
-func named(rendered, name string) bool { return name != "" && strings.Contains(rendered, name) }
-
 // inKustomization finds the line of a field of the overlay's kustomization,
 // such as "images", 0.
 func (f Facts) inKustomization(keys ...any) place {
 	if f.Overlay == nil {
 		return place{}
 	}
-	file, content, err := f.Overlay.Kustomization()
-	docs := decode(file, content)
-	if err != nil || len(docs) == 0 {
+	file, docs := f.once().kustomization, f.once().entries
+	if len(docs) == 0 {
 		return place{File: file}
 	}
 	node, found := descend(docs[0].root, keys)
@@ -135,72 +111,4 @@ func text(node *yaml.Node, keys ...string) string {
 		}
 	}
 	return node.Value
-}
-
-// A document is one YAML document of a resource or a patch.
-type document struct {
-	file string
-	root *yaml.Node
-}
-
-// documents are what the overlay is made from, the ones that win first.
-func (f Facts) documents() []document {
-	if f.Overlay == nil || f.Tree == nil {
-		return nil
-	}
-	return folder(f.Tree, f.Overlay.Overlay, 0)
-}
-
-// deepest is more layers of bases than anybody has. Rendering has refused
-// folders that refer to themselves.
-const deepest = 20
-
-func folder(tree fs.FS, dir string, depth int) []document {
-	k, err := kustomize.Read(tree, dir)
-	if err != nil || depth > deepest {
-		return nil
-	}
-	var all []document
-	for _, patch := range slices.Backward(k.Patches) {
-		all = append(all, file(tree, dir, patch.Path)...)
-	}
-	//lint:ignore SA1019 kustomize still reads it
-	for _, patch := range slices.Backward(k.PatchesStrategicMerge) {
-		all = append(all, file(tree, dir, string(patch))...)
-	}
-	for _, name := range slices.Concat(k.Components, k.Resources) {
-		at := path.Join(dir, name)
-		if info, err := fs.Stat(tree, at); err == nil && info.IsDir() {
-			all = append(all, folder(tree, at, depth+1)...)
-		} else {
-			all = append(all, file(tree, dir, name)...)
-		}
-	}
-	return all
-}
-
-// file reads an entry of a kustomization. An inline patch is no file's name.
-func file(tree fs.FS, dir, name string) []document {
-	at := path.Join(dir, name)
-	if name == "" || !fs.ValidPath(at) {
-		return nil
-	}
-	content, err := fs.ReadFile(tree, at)
-	if err != nil {
-		return nil
-	}
-	return decode(at, content)
-}
-
-func decode(file string, content []byte) []document {
-	var all []document
-	for decoder := yaml.NewDecoder(bytes.NewReader(content)); ; {
-		var doc yaml.Node
-		if decoder.Decode(&doc) != nil {
-			return all
-		}
-		if len(doc.Content) > 0 {
-			all = append(all, document{file, doc.Content[0]})
-		}
-	}
 }
