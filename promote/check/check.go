@@ -38,7 +38,7 @@ func Rules() []Rule {
 func Run(facts Facts, skip ...string) []event.Finding { return run(Rules(), facts, skip) }
 
 func run(rules []Rule, facts Facts, skip []string) []event.Finding {
-	facts.read = sync.OnceValue(facts.files) // thousands of findings may each look for their place
+	facts.read = sync.OnceValue(func() files { return filesOf(facts) }) // thousands of findings may each look for their place
 	var all []event.Finding
 	for _, rule := range rules {
 		if !slices.Contains(skip, rule.ID) {

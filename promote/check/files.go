@@ -30,12 +30,13 @@ type document struct {
 // once are the files, read once for all rules that are asked together.
 func (f Facts) once() files {
 	if f.read == nil {
-		return f.files()
+		return filesOf(f)
 	}
 	return f.read()
 }
 
-func (f Facts) files() (all files) {
+// filesOf reads them.
+func filesOf(f Facts) (all files) {
 	if f.Overlay == nil {
 		return all
 	}
