@@ -22,7 +22,7 @@ func findConverted(f Facts) []found {
 			attributesOf[folder] = gitops.Converts(f.Tree, path.Clean(folder))
 		}
 		if attribute := attributesOf[folder](name); attribute != "" {
-			all = append(all, found{at: place{file, 1}, values: values{"Name": file, "Attribute": attribute}})
+			all = append(all, found{severity: errorIf(f.Before != nil && attribute != "eol"), at: place{file, 1}, values: values{"Name": file, "Attribute": attribute}})
 		}
 	}
 	return all

@@ -40,8 +40,8 @@ type Facts struct {
 	// the first one and the last. Those between differ in two numbers.
 	Planned []*knative.State
 
-	// Denials are what the policies of the infra repository say of them.
-	Denials []policy.Denial
+	// Policies are what those of the infra repository say of them.
+	Policies policy.Answer
 
 	// ImageEffects are what comes of setting each image of the Service, by its name.
 	ImageEffects map[string]knative.ImageEffect

@@ -22,7 +22,7 @@ func manifestRules() []Rule {
 	return []Rule{
 		rule("unknown-field", findUnknown), rule("argo-cannot-compare", findIncomparable), rule("entry-without-key", findKeyless), rule("list-too-long", findLongLists),
 		rule("fields-not-known", findBySchema), rule("argo-cannot-read", findUnreadable), rule("object-with-items", findItems), rule("set-by-the-server", findServerFields), rule("too-large-to-apply", findTooLarge),
-		rule("pod-security", findInsecure), rule(PolicyDenied, findPolicyDenied),
+		rule("pod-security", findInsecure), rule(PolicyDenied, findPolicyDenied), rule("policy-unmatched", findUnmatched),
 	}
 }
 
@@ -70,12 +70,21 @@ func (f Facts) inObject(o unstructured.Unstructured, steps ...any) place {
 // findPolicyDenied quotes no values but those that the policy's own message has.
 func findPolicyDenied(f Facts) []found {
 	var all []found
-	for _, d := range f.Denials {
+	for _, d := range f.Policies.Denials {
 		applied := d.Applied || f.result() != nil && isPromoted(f, d.Object)
-		all = append(all, found{severity: errorIf(applied && !d.Warns), at: f.inObject(d.Object, objectField(d.Expression)...), values: values{
+		must := d.Made == "" || f.Request.Strict
+		all = append(all, found{severity: errorIf(applied && !d.Warns && must), at: f.inObject(d.Object, objectField(d.Expression)...), values: values{
 			"Policy": d.Policy, "Object": title(d.Object), "Message": manifest.HideSecrets(d.Message), "Expression": d.Expression, "Of": d.File,
-			"Failed": d.Failed, "Warns": d.Warns, "Applied": applied,
+			"Failed": d.Failed, "Warns": d.Warns, "Applied": applied, "Made": d.Made,
 		}})
+	}
+	return all
+}
+
+func findUnmatched(f Facts) []found {
+	var all []found
+	for _, u := range f.Policies.Unmatched {
+		all = append(all, found{values: values{"Policy": u.Policy, "Of": u.File}})
 	}
 	return all
 }

@@ -221,7 +221,7 @@ func (s scene) denials(t testing.TB, facts *Facts) {
 	}
 	set, err := policy.Read(t.Context(), facts.Tree, facts.Request.Policies)
 	if err == nil {
-		facts.Denials, err = set.Evaluate(t.Context(), "production", facts.Overlay.Objects(), facts.Next.Objects())
+		facts.Policies, err = set.Evaluate(t.Context(), "production", facts.Overlay.Objects(), facts.Next.Objects())
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -24,7 +24,7 @@ type Round struct{ Old, Candidate, OldAgain Answer }
 // Bounds of what is counted over all rounds.
 const (
 	mostTallies = 10_000 // one whose name comes once, such as an id, takes a place and says nothing
-	mostValues        = 10     // of a field, of each revision: a pod's zone is one of a few, its name is not
+	mostValues  = 10     // of a field, of each revision: a pod's zone is one of a few, its name is not
 )
 
 // A Comparison counts the rounds of a question. Make one with New.

@@ -94,7 +94,7 @@ func (r Reader) Known(at plan.Situation, planned []*knative.State) check.Facts {
 func (r Reader) Planned(ctx context.Context, at plan.Situation, planned []*knative.State) (check.Facts, error) {
 	facts := r.Known(at, planned)
 	var err error
-	facts.Denials, err = r.denials(ctx, at, planned)
+	facts.Policies, err = r.judged(ctx, at, planned)
 	return facts, err
 }
 

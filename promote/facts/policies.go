@@ -44,30 +44,30 @@ func badPolicies(ctx context.Context, err error) error {
 	return setting.Bad("policies: %w", err)
 }
 
-// Denials are what policies say of overlays, each as an update of the one before, in a
+// Judged is what policies say of overlays, each as an update of the one before, in a
 // namespace unless an object names its own. What is said of one is not said again of the
 // next. The error is bad input: it takes too long, or too much memory.
-func Denials(ctx context.Context, set policy.Set, namespace string, overlays ...*knative.State) ([]policy.Denial, error) {
+func Judged(ctx context.Context, set policy.Set, namespace string, overlays ...*knative.State) (policy.Answer, error) {
 	var renders [][]unstructured.Unstructured
 	for _, overlay := range overlays {
 		renders = append(renders, overlay.Objects())
 	}
-	denials, err := set.Evaluate(ctx, namespace, renders...)
-	return denials, badPolicies(ctx, err)
+	answer, err := set.Evaluate(ctx, namespace, renders...)
+	return answer, badPolicies(ctx, err)
 }
 
-// denials are what the policies at the tip say of the commits that are planned. Where none
+// judged is what the policies at the tip say of the commits that are planned. Where none
 // is left, it is what they say of the overlay with the images set.
-func (r Reader) denials(ctx context.Context, at plan.Situation, planned []*knative.State) ([]policy.Denial, error) {
+func (r Reader) judged(ctx context.Context, at plan.Situation, planned []*knative.State) (policy.Answer, error) {
 	if !AsksPolicies(r.Request.Policies, r.Skip) {
-		return nil, nil
+		return policy.Answer{}, nil
 	}
 	set, err := ReadPolicies(ctx, at.Tree, r.Request.Policies)
 	if err != nil {
-		return nil, err
+		return policy.Answer{}, err
 	}
 	if len(planned) == 0 {
 		planned = []*knative.State{at.Next}
 	}
-	return Denials(ctx, set, namespaceOf(at), slices.Concat([]*knative.State{at.Now}, planned)...)
+	return Judged(ctx, set, namespaceOf(at), slices.Concat([]*knative.State{at.Now}, planned)...)
 }

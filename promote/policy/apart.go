@@ -27,8 +27,9 @@ type task struct {
 
 // An outcome is why the files hold no policies, or what these say.
 type outcome struct {
-	Refused string
-	Denied  []denied
+	Refused   string
+	Denied    []denied
+	Unmatched []Unmatched
 }
 
 // denied is a denial, with where its object stands in the task, which need not be sent back.
@@ -40,7 +41,7 @@ type denied struct {
 // mostDenied is how many denials are told.
 const mostDenied = 10_000
 
-func ask(ctx context.Context, t task) ([]denied, error) {
+func ask(ctx context.Context, t task) (outcome, error) {
 	var o outcome
 	err := apart.Do(ctx, Apart, func(c *apart.Conn) error {
 		if err := c.Send(t); err != nil {
@@ -51,7 +52,7 @@ func ask(ctx context.Context, t task) ([]denied, error) {
 	if err == nil && o.Refused != "" {
 		err = errors.New(o.Refused)
 	}
-	return o.Denied, err
+	return o, err
 }
 
 func serve(c *apart.Conn) error {
@@ -59,42 +60,46 @@ func serve(c *apart.Conn) error {
 	if err := c.Receive(&t); err != nil {
 		return err
 	}
-	var o outcome
-	var err error
-	if o.Denied, err = t.do(); err != nil {
-		o.Refused = err.Error()
+	o, err := t.do()
+	if err != nil {
+		o = outcome{Refused: err.Error()}
 	}
 	return c.Send(o)
 }
 
-func (t task) do() (all []denied, err error) {
+func (t task) do() (o outcome, err error) {
 	policies, err := compiledOf(t.Files)
 	if err != nil {
-		return nil, err
+		return o, err
 	}
 	var before []unstructured.Unstructured
 	said := map[string][]Denial{}
 	for i, text := range t.Renders {
 		var objects []unstructured.Unstructured
 		if err := json.Unmarshal(text, &objects); err != nil {
-			return nil, err
+			return o, err
 		}
 		if i > 0 {
 			old := byIdentity(before)
-			for at, o := range objects {
-				name := identity(o)
-				for _, d := range evaluate(policies, o, old, t.Namespace) {
+			for at, object := range objects {
+				name := identity(object)
+				for _, d := range evaluate(policies, object, old, t.Namespace) {
 					if slices.ContainsFunc(said[name], d.repeats) {
 						continue
 					}
-					if len(all) == mostDenied {
-						return nil, fmt.Errorf("they say more than %d things of the overlay: expected fewer", mostDenied)
+					if len(o.Denied) == mostDenied {
+						return o, fmt.Errorf("they say more than %d things of the overlay: expected fewer", mostDenied)
 					}
-					said[name], all = append(said[name], d), append(all, denied{d, i, at})
+					said[name], o.Denied = append(said[name], d), append(o.Denied, denied{d, i, at})
 				}
 			}
 		}
 		before = objects
 	}
-	return all, nil
+	for _, p := range policies {
+		if !p.asked {
+			o.Unmatched = append(o.Unmatched, Unmatched{p.name, p.file})
+		}
+	}
+	return o, nil
 }

@@ -24,6 +24,7 @@ type Denial struct {
 	Policy     string
 	File       string // of the policy
 	Object     unstructured.Unstructured
+	Made       string // kind of what Knative makes of the object, where that is denied; empty: the object is
 	Expression string // of the validation; empty where the whole policy could not be evaluated
 	Message    string // one line, which may quote what is in the object
 	Applied    bool   // the object is new or changes; else it stands as before
@@ -35,7 +36,7 @@ type Denial struct {
 // object, as that of a commit and of the next one are. Where the object is applied by
 // the later commit alone it is another.
 func (d Denial) repeats(earlier Denial) bool {
-	return d.Policy == earlier.Policy && d.Expression == earlier.Expression && (earlier.Applied || !d.Applied)
+	return d.Policy == earlier.Policy && d.Made == earlier.Made && d.Expression == earlier.Expression && (earlier.Applied || !d.Applied)
 }
 
 func identity(o unstructured.Unstructured) string {
@@ -51,11 +52,24 @@ func byIdentity(objects []unstructured.Unstructured) map[string]unstructured.Uns
 	return all
 }
 
-// evaluate asks all policies about an object of a render, after those of the render before.
+// evaluate asks all policies about an object of a render, after those of the render before, and about what Knative makes of it.
+// A policy that says of a Pod what it says of its Deployment is told once.
 func evaluate(policies []*policy, o unstructured.Unstructured, old map[string]unstructured.Unstructured, namespace string) (denials []Denial) {
-	request := requestOf(o, old, namespace)
+	requests := []request{requestOf(o, old, namespace)}
+	for _, made := range Made(o) {
+		r := requestOf(made, nil, namespace)
+		r.made, r.applied = made.GetKind(), requests[0].applied
+		requests = append(requests, r)
+	}
 	for _, p := range policies {
-		denials = append(denials, p.ask(request)...)
+		said := map[string]bool{}
+		for _, r := range requests {
+			for _, d := range p.ask(r) {
+				if once := d.Expression + d.Message; d.Made == "" || !said[once] {
+					denials, said[once] = append(denials, d), d.Made != ""
+				}
+			}
+		}
 	}
 	return denials
 }
@@ -63,6 +77,7 @@ func evaluate(policies []*policy, o unstructured.Unstructured, old map[string]un
 // A request is what the API server would be asked.
 type request struct {
 	applied bool
+	made    string
 	*admission.VersionedAttributes
 }
 
@@ -96,6 +111,7 @@ func (p *policy) ask(r request) []Denial {
 	if !applies || !matched(*p.spec.MatchConstraints, r) {
 		return nil
 	}
+	p.asked = true
 	matches, err := p.meets(r)
 	if err != nil {
 		return []Denial{p.failed(r, denies, "", err)}
@@ -158,7 +174,7 @@ func (p *policy) failed(r request, denies bool, expression string, err error) De
 
 func (p *policy) denial(r request, denies bool, expression string) Denial {
 	return Denial{
-		Policy: p.name, File: p.file, Applied: r.applied, Warns: !denies,
+		Policy: p.name, File: p.file, Made: r.made, Applied: r.applied, Warns: !denies,
 		Expression: oneline.Of(strings.TrimSpace(expression), 500),
 	}
 }

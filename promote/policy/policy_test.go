@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,11 +44,11 @@ func TestDenials(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		denials, err := set.Evaluate(t.Context(), "shop", objects(t, parts["before.yaml"]), objects(t, parts["after.yaml"]))
+		answer, err := set.Evaluate(t.Context(), "shop", objects(t, parts["before.yaml"]), objects(t, parts["after.yaml"]))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return inFull(denials)
+		return inFull(answer)
 	})
 }
 
@@ -88,9 +89,9 @@ func objects(t *testing.T, manifest []byte) []unstructured.Unstructured {
 	return all
 }
 
-func inFull(denials []Denial) string {
+func inFull(a Answer) string {
 	var b strings.Builder
-	for _, d := range denials {
+	for _, d := range a.Denials {
 		how := "denies"
 		if d.Warns {
 			how = "warns of"
@@ -101,10 +102,13 @@ func inFull(denials []Denial) string {
 		if !d.Applied {
 			how += " (not applied)"
 		}
-		fmt.Fprintf(&b, "%s of %s %s %s/%s: %s\n", d.Policy, d.File, how, d.Object.GetKind(), d.Object.GetName(), d.Message)
+		fmt.Fprintf(&b, "%s of %s %s %s/%s: %s\n", d.Policy, d.File, how, cmp.Or(d.Made, d.Object.GetKind()), d.Object.GetName(), d.Message)
 		if d.Expression != "" {
 			fmt.Fprintf(&b, "  %s\n", d.Expression)
 		}
+	}
+	for _, u := range a.Unmatched {
+		fmt.Fprintf(&b, "%s of %s matches nothing\n", u.Policy, u.File)
 	}
 	return b.String()
 }
@@ -214,8 +218,8 @@ func TestManyDenials(t *testing.T) {
 		t.Fatal(err)
 	}
 	large := objects(t, []byte(service+"status: {x: "+strings.Repeat("x", 1<<20)+"}\n"))
-	if denials, err := set.Evaluate(t.Context(), "shop", nil, large); err != nil || len(denials) != 500 || denials[0].Object.GetName() != "web" {
-		t.Errorf("%d denials, %v", len(denials), err)
+	if answer, err := set.Evaluate(t.Context(), "shop", nil, large); err != nil || len(answer.Denials) != 500 || answer.Denials[0].Object.GetName() != "web" {
+		t.Errorf("%d denials, %v", len(answer.Denials), err)
 	}
 	var many []string
 	for i := range 21 {
@@ -234,11 +238,11 @@ func saidOf(t *testing.T, files fstest.MapFS) string {
 	if err != nil {
 		return err.Error()
 	}
-	denials, err := set.Evaluate(t.Context(), "shop", nil, objects(t, []byte(service)))
+	answer, err := set.Evaluate(t.Context(), "shop", nil, objects(t, []byte(service)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return inFull(denials)
+	return inFull(answer)
 }
 
 // TestCancelled has a run that ends: it is no denial, and no pass.
@@ -250,15 +254,15 @@ func TestCancelled(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
-	if denials, err := set.Evaluate(ctx, "shop", nil, objects(t, []byte(service))); !errors.Is(err, context.Canceled) || denials != nil {
-		t.Errorf("got %v, %v", denials, err)
+	if answer, err := set.Evaluate(ctx, "shop", nil, objects(t, []byte(service))); !errors.Is(err, context.Canceled) || answer.Denials != nil {
+		t.Errorf("got %v, %v", answer, err)
 	}
 }
 
 // TestZero evaluates no policies.
 func TestZero(t *testing.T) {
 	t.Parallel()
-	if denials, err := (Set{}).Evaluate(t.Context(), "", nil, objects(t, []byte(service))); err != nil || denials != nil {
-		t.Errorf("got %v, %v", denials, err)
+	if answer, err := (Set{}).Evaluate(t.Context(), "", nil, objects(t, []byte(service))); err != nil || answer.Denials != nil {
+		t.Errorf("got %v, %v", answer, err)
 	}
 }

@@ -30,6 +30,7 @@ type policy struct {
 	name     string
 	spec     admissionv1.ValidatingAdmissionPolicySpec
 	bindings []admissionv1.ValidatingAdmissionPolicyBindingSpec // of the same files; none: it denies everywhere
+	asked    bool                                               // it matches something that was rendered, or comes of that
 	compiled
 }
 

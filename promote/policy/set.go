@@ -73,29 +73,38 @@ func lists(file string) bool {
 	return slices.Contains([]string{"kustomization.yaml", "kustomization.yml", "Kustomization"}, path.Base(file))
 }
 
+// An Answer is what policies say of renders.
+type Answer struct {
+	Denials   []Denial
+	Unmatched []Unmatched
+}
+
+// Unmatched is a policy that matches no object that was rendered, and nothing that Knative makes of one.
+type Unmatched struct{ Policy, File string }
+
 // Evaluate has [Apart] ask all policies about the objects of renders, each an update of the
 // object of the same kind and name in the render before, or else new; the first is what
 // there is. What is said of one render is not said again of the next. Objects without a
 // namespace are in the given one. The error is ErrEnded of package apart, or that of ctx.
-func (s Set) Evaluate(ctx context.Context, namespace string, renders ...[]unstructured.Unstructured) ([]Denial, error) {
+func (s Set) Evaluate(ctx context.Context, namespace string, renders ...[]unstructured.Unstructured) (a Answer, err error) {
 	if len(s.files) == 0 {
-		return nil, nil
+		return a, nil
 	}
 	t := task{Files: s.files, Namespace: namespace}
 	for _, objects := range renders {
 		text, err := json.Marshal(objects)
 		if err != nil {
-			return nil, err
+			return a, err
 		}
 		t.Renders = append(t.Renders, text)
 	}
-	found, err := ask(ctx, t)
-	var denials []Denial
-	for _, d := range found {
+	o, err := ask(ctx, t)
+	for _, d := range o.Denied {
 		d.Denial.Object = renders[d.Render][d.Object]
-		denials = append(denials, d.Denial)
+		a.Denials = append(a.Denials, d.Denial)
 	}
-	return denials, err
+	a.Unmatched = o.Unmatched
+	return a, err
 }
 
 // Files are those that the patterns match and that can be found, also through a link.

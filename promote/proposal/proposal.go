@@ -91,7 +91,7 @@ func (p Proposal) Manifests(ctx context.Context, overlay string, before, after [
 	if is.Before, err = knative.Rendered(ctx, p.base.Tree, overlay, before, ""); err != nil {
 		return nil, err
 	}
-	if is.Denials, err = facts.Denials(ctx, p.policies, "", is.Before, is.Overlay); err != nil {
+	if is.Policies, err = facts.Judged(ctx, p.policies, "", is.Before, is.Overlay); err != nil {
 		return nil, err
 	}
 	return check.Proposed(is, p.settings.Skip...), nil

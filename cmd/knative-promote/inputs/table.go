@@ -230,7 +230,7 @@ func beforeInputs(s *Settings) []Input {
 		{Name: "pod-security", Said: setting.Guard, Stricter: pipeline.Always("restricted"), Example: "restricted", For: []Command{Promote, Check, Diff}, Value: setting.Bind(&p.PodSecurity, oneOf("baseline", "restricted")),
 			Usage: "the pod security standard that a promotion must hold: `baseline` or `restricted`"},
 		{Name: "strict", Said: setting.Guard, Stricter: pipeline.Always("true"), Default: "false", Example: "true", For: []Command{Promote, Check, Diff}, Value: setting.Bind(&p.Strict, parseBool),
-			Usage: "let fields that their kind does not have, and values of the wrong type, stop a promotion instead of only being named"},
+			Usage: "let fields that their kind does not have, values of the wrong type, and what policies deny of the pods that Knative makes, stop a promotion instead of only being named"},
 		{Name: "format", Said: setting.Never, Default: FormatText, Example: FormatSARIF, For: []Command{Check, History}, Value: setting.Bind(&c.Format, oneOf(FormatText, FormatJSON, FormatSARIF)),
 			Usage: "how the findings of check are written: `text`, `json` or `sarif`, which code scanning reads, and the promotions of history: `text` or `json`"},
 		{Name: "output", Said: setting.Never, Example: "findings.sarif", For: []Command{Check}, Value: setting.Bind(&c.Output, parsePath),

@@ -17,11 +17,15 @@ func (c comparison) sources(ctx context.Context, overlay string, changed []strin
 	rawBefore, _ := kustomize.Raw(ctx, c.base.Tree, overlay)
 	rawAfter, _ := kustomize.Raw(ctx, c.head.Tree, overlay)
 	raw := append(rawBefore, rawAfter...)
-	return slices.DeleteFunc(slices.Clone(changed), func(file string) bool {
+	var all []string
+	for _, file := range changed {
 		_, was := slices.BinarySearch(before, file)
 		_, is := slices.BinarySearch(after, file)
-		return !was && !is || !slices.Contains(raw, file) && sameYAML(c.base.Tree, c.head.Tree, file)
-	})
+		if (was || is) && (slices.Contains(raw, file) || !sameYAML(c.base.Tree, c.head.Tree, file)) {
+			all = append(all, file)
+		}
+	}
+	return all
 }
 
 // sameYAML tells whether a file is the same YAML in two trees. What is no file in one of them, or a symbolic link, is not.

@@ -121,11 +121,11 @@ func (j judgement) agrees() {
 		if o.GroupVersionKind().Group == "example.com" {
 			continue // no API server has it
 		}
-		said, err := set.Evaluate(j.Context(), j.namespace, values(j.before), values([]*unstructured.Unstructured{o}))
+		answer, err := set.Evaluate(j.Context(), j.namespace, values(j.before), values([]*unstructured.Unstructured{o}))
 		if err != nil {
 			j.Fatal(err)
 		}
-		said = slices.DeleteFunc(said, func(d policy.Denial) bool { return d.Warns })
+		said := slices.DeleteFunc(answer.Denials, func(d policy.Denial) bool { return d.Warns || d.Made != "" })
 		refused := kube.In(j.namespace).DryRun(j.Context(), o)
 		switch {
 		case (refused != nil) != (len(said) > 0):

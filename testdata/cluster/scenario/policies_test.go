@@ -3,8 +3,17 @@
 package scenario
 
 import (
+	"fmt"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/acme/knative-promote/promote/policy"
 )
 
 // releasesOnly denies images of a beta in one namespace. Its message needs what
@@ -42,6 +51,7 @@ func TestPolicies(t *testing.T) {
 	})
 	policies := "policies=policies/*.yaml"
 	s.promote("v1.1.0", "steps=100", policies).exits(0)
+	s.madeAsPoliciesSee()
 	good := s.git("rev-parse", "main")
 	denied := s.Image + ":v2.0.0-beta is no release, after " + s.Image + ":v1.1.0"
 	unpushed := func(r *run, says ...string) {
@@ -71,6 +81,49 @@ func TestPolicies(t *testing.T) {
 		"./kustomization.yaml": replaced(t, s.read("./kustomization.yaml"), "  - ../../base", "  - ../../base\n  - settings.yaml"),
 	})
 	unpushed(promote("v3.0.0", "strict=true"), "nothing was pushed: ConfigMap settings has ", "dta")
+}
+
+// madeAsPoliciesSee fails the scenario where what policies are asked of is not so in what Knative has made.
+func (s *site) madeAsPoliciesSee() {
+	s.Helper()
+	service, err := runtime.DefaultUnstructuredConverter.ToUnstructured(s.live())
+	s.must(err)
+	for _, made := range policy.Made(unstructured.Unstructured{Object: service}) {
+		if made.GetKind() != "Deployment" {
+			continue
+		}
+		is, err := kube.Resource(deployments).Namespace(s.Namespace).Get(s.Context(), made.GetName(), metav1.GetOptions{})
+		s.must(err)
+		for _, path := range missing("", made.Object, is.Object) {
+			s.Errorf("the Deployment of Knative has something else at %s", path)
+		}
+	}
+}
+
+// missing are the paths of what one value has and another one has not, but for what only the cluster knows.
+func missing(at string, one, other any) (paths []string) {
+	switch one := one.(type) {
+	case map[string]any:
+		in, _ := other.(map[string]any)
+		for key, value := range one {
+			if !slices.Contains([]string{"image", "readinessProbe", "creationTimestamp", "annotations"}, key) {
+				paths = append(paths, missing(at+"/"+key, value, in[key])...)
+			}
+		}
+	case []any:
+		in, _ := other.([]any)
+		for i, value := range one {
+			if i >= len(in) {
+				return append(paths, at)
+			}
+			paths = append(paths, missing(fmt.Sprint(at, "/", i), value, in[i])...)
+		}
+	default:
+		if !reflect.DeepEqual(one, other) {
+			paths = append(paths, at)
+		}
+	}
+	return paths
 }
 
 // enact gives the API server policies, until the scenario ends, and returns when
