@@ -18,6 +18,7 @@ import (
 	"github.com/acme/knative-promote/argo"
 	"github.com/acme/knative-promote/gitops"
 	"github.com/acme/knative-promote/gitops/knative"
+	"github.com/acme/knative-promote/internal/sleep"
 	"github.com/acme/knative-promote/promote/check"
 	"github.com/acme/knative-promote/promote/live"
 	"github.com/acme/knative-promote/promote/overlay"
@@ -61,7 +62,7 @@ type Reader struct {
 // CD does not answer, it is asked for as long as patience: what cannot be seen may be
 // anything, which is an error too.
 func (r Reader) Since(ctx context.Context, at gitops.Snapshot, over []string, patience time.Duration) error {
-	seen, err := r.Service.Observe(ctx, patience)
+	seen, err := r.see(ctx, patience)
 	if err != nil {
 		return fmt.Errorf("asking who has the traffic: %w", err)
 	}
@@ -98,7 +99,7 @@ func (r Reader) Automated(ctx context.Context, was bool, patience time.Duration)
 	if !was {
 		return nil
 	}
-	seen, err := r.Service.Observe(ctx, patience)
+	seen, err := r.see(ctx, patience)
 	if err != nil {
 		return fmt.Errorf("asking whether Argo CD still syncs: %w", err)
 	}
@@ -107,6 +108,21 @@ func (r Reader) Automated(ctx context.Context, was bool, patience time.Duration)
 		return &OthersError{fmt.Sprintf("%s: to go on, switch it on again or sync %s by hand, and start the run again", off, app)}
 	}
 	return nil
+}
+
+// askAgain is how long after Argo CD has not answered it is asked again.
+const askAgain = 2 * time.Second
+
+// see is what Argo CD tells of the Service, for as long as patience where it does not answer.
+func (r Reader) see(ctx context.Context, patience time.Duration) (argo.Observed, error) {
+	ctx, stop := context.WithTimeout(ctx, patience)
+	defer stop()
+	for {
+		seen, err := r.Service.Observe(ctx, 0)
+		if !errors.Is(err, argo.ErrUnreachable) || sleep.For(ctx, askAgain) != nil {
+			return seen, err
+		}
+	}
 }
 
 // Elsewhere is an [*Error] where somebody has given the traffic to another revision than
