@@ -230,8 +230,7 @@ func TestForgeTokenRevoked(t *testing.T) {
 	r := s.begins("promote", "image="+s.Image+":v2.0.0", "steps=10@5s,100")
 	r.until("baking 10 %")
 	s.must(s.forge.Revoke(t.Context(), s.ci))
-	r.wait()
-	s.fails(r, 4, "Not allowed: 100 %: pushing to FORGE/OWNER/infra.git: access denied: check that the token or key is valid and may read and write the repository "+
+	r.wait().exits(4).says("title=Not allowed::100 %25: ", "infra.git: access denied: check that the token or key is valid and may read and write the repository "+ // at the read or the push
 		"(authentication required: Failed to authenticate user)")
 	if n := len(s.commits()); n != 2 {
 		t.Errorf("%d commits, want 2: %q", n, s.commits())
