@@ -14,7 +14,7 @@ import (
 )
 
 // OpenPulls are the open pull requests into a branch, from those of the
-// repository itself whose names begin with the prefix.
+// repository itself whose names begin with the prefix. Beside ErrMany of package review they are those that were read.
 func (c *Client) OpenPulls(ctx context.Context, base, prefix string) ([]review.PullRequest, error) {
 	return openPulls(ctx, c, base, "", prefix)
 }
@@ -38,11 +38,11 @@ func openPulls(ctx context.Context, c *Client, base, branch, prefix string) (fou
 			}
 		}
 		if response.NextPage == 0 {
-			break
+			return found, nil
 		}
 		options.Page = response.NextPage
 	}
-	return found, nil
+	return found, fmt.Errorf("listing the pull requests of %s/%s: %w: %d pages of them, and others are open: close some", c.owner, c.name, review.ErrMany, maxPages)
 }
 
 // Open opens a pull request. Where there is an open one of the same branch, it

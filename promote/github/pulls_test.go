@@ -106,15 +106,17 @@ func TestOpenPulls(t *testing.T) {
 	}
 }
 
-// TestOpenPullsEnds: a list without an end is read for so long.
+// TestOpenPullsEnds: of a list without an end what is not read may be of a run.
 func TestOpenPullsEnds(t *testing.T) {
 	t.Parallel()
 	s := &routed{answers: map[string]func(http.ResponseWriter, *http.Request){"GET " + pullsPath: func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Link", `<https://api.github.com`+pullsPath+`?page=2>; rel="next"`)
-		fmt.Fprint(w, "[]")
+		fmt.Fprint(w, "["+aPull+"]")
 	}}}
-	if _, err := newClient(t, github.Config{Transport: direct{s}}).OpenPulls(t.Context(), "main", ""); err != nil || len(s.asked) != 50 {
-		t.Errorf("%d pages were read, %v; want 50", len(s.asked), err)
+	found, err := newClient(t, github.Config{Transport: direct{s}}).OpenPulls(t.Context(), "main", "promote-")
+	const want = "listing the pull requests of acme/shop: not all open pull requests were read: 50 pages of them, and others are open: close some"
+	if !errors.Is(err, review.ErrMany) || err.Error() != want || len(found) != 50 || len(s.asked) != 50 {
+		t.Errorf("%d pages were read: %v, %v", len(s.asked), found, err)
 	}
 }
 

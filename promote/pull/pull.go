@@ -121,7 +121,7 @@ func (r Requests) NotHeld(ctx context.Context, promotion, step string, first boo
 // unknown tells what the forge has not answered. Where every commit is pushed, the token
 // need not be able to ask it, which is not said each time.
 func (r Requests) unknown(format string, err error) {
-	if _, away := errors.AsType[*review.AwayError](err); r.Mode == review.Push && !away {
+	if _, away := errors.AsType[*review.AwayError](err); r.Mode == review.Push && !away && !errors.Is(err, review.ErrMany) {
 		r.Journal.Debug(format, err)
 		return
 	}

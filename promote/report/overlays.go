@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,6 +75,9 @@ func (d Diff) page(room int) string {
 	var sections []section
 	overlays := d.Overlays
 	title := d.heading() + d.of() + d.notes() + d.beforeAll() + d.refusal() + d.files() + d.alike()
+	if most := room * 3 / 4; len(title) > most {
+		title = title[:strings.LastIndexByte(title[:most], '\n')+1] + "\n" + severityIcon(event.SeverityWarning) + " Not all is shown here: look at the log.\n\n"
+	}
 	left := room - len(title)
 	shown := 0
 	for _, overlay := range overlays {
@@ -242,9 +246,16 @@ func (d Diff) beforeAll() string {
 	return said(slices.Concat(d.Checkout, d.Records)) + "\n"
 }
 
-// said are findings with what shows them, a line each.
+// maxFindings is how many findings of one kind are shown. A forge takes no comment beyond its limit, and the one before stays.
+const maxFindings = 10
+
+// said are findings with what shows them, a line each, the worst first.
 func said(findings []event.Finding) (text string) {
-	for _, f := range findings {
+	findings = slices.SortedStableFunc(slices.Values(findings), func(a, b event.Finding) int { return cmp.Compare(b.Severity, a.Severity) })
+	for i, f := range findings {
+		if i == maxFindings {
+			return text + severityIcon(findings[0].Severity) + " " + plural(len(findings)-i, "more finding") + " in the log\n"
+		}
 		text += severityIcon(f.Severity) + " " + reason(f.Problem+": "+f.Evidence, maxReason) + " (" + code(f.Rule, maxName) + ")\n"
 	}
 	return text

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/acme/knative-promote/internal/fake/golden"
+	"github.com/acme/knative-promote/promote/event"
 	"github.com/acme/knative-promote/promote/manifest"
 )
 
@@ -136,5 +137,28 @@ func TestListIsShort(t *testing.T) {
 	long := slices.Repeat(names, 10)
 	if got := list(long, "more file"); !strings.HasSuffix(got, "` and 13 more files") || len(got) > maxList+30 {
 		t.Errorf("%d bytes: %s", len(got), got)
+	}
+}
+
+// TestManyFindingsFit has as many findings of files, overlays and folders as a pull request may bring: a comment that no forge
+// takes would leave an older one to be read.
+func TestManyFindingsFit(t *testing.T) {
+	t.Parallel()
+	var many []event.Finding
+	var names []string
+	for i := range 1_000 {
+		many = append(many, event.Finding{Severity: event.SeverityWarning, Rule: "windows-unknown", Problem: fmt.Sprint("nothing is called ", i), Evidence: strings.Repeat("x", 300)})
+		names = append(names, fmt.Sprint("apps/", i, "/", strings.Repeat("x", 200)))
+	}
+	worst := append(slices.Clone(many), event.Finding{Severity: event.SeverityError, Rule: "worst", Problem: "the worst"})
+	change := FileChange{File: "windows.yaml", Findings: many, Added: names, Removed: names}
+	diff := Diff{Checkout: worst, Records: many, Windows: []FileChange{change, change, change}, Pipeline: change, Alike: names, Beside: names, Measured: names, Judged: names, Silent: names, Unused: names,
+		Own: []FileChange{change, change}, Overlays: []Overlay{{Path: "apps/web", Difference: long(3, 10), Findings: many}}}
+	comment := DiffComment(diff)
+	checkPage(t, comment, CommentLimit)
+	for _, want := range []string{"the worst", "more findings in the log", "Not all is shown here", "apps/web"} {
+		if !strings.Contains(comment, want) {
+			t.Errorf("%q is not shown", want)
+		}
 	}
 }

@@ -262,3 +262,25 @@ func TestMergedWithAnotherMode(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestMoreThanAreRead has more pull requests open than are read. One that is read holds as ever, what rolls back is proposed and
+// merged all the same, and who pushes is told.
+func TestMoreThanAreRead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.forge.many = fmt.Errorf("listing: %w", review.ErrMany)
+	var told []string
+	p := w.proposal("1-rollback")
+	p.Stays, p.Seen = true, func(_ review.PullRequest, what string) { told = append(told, what) }
+	if _, err := w.reviews(review.Auto).Publish(t.Context(), image("v2"), p); err != nil || !slices.Contains(told, w.forge.many.Error()) {
+		t.Errorf("what rolls back: %v, told %q", err, told)
+	}
+	pushed := review.Proposal{Target: "web-prod", Promotion: "2", Step: "10"}
+	if err := w.reviews(review.Auto).HeldBy(t.Context(), pushed); !errors.Is(err, review.ErrMany) {
+		t.Errorf("what is pushed: %v", err)
+	}
+	w.forge.pulls = append(w.forge.pulls, &pull{PullRequest: review.PullRequest{Number: 9, URL: "https://forge/9", Branch: "promote-web-prod.2-rollback", State: review.Open}})
+	if err := w.reviews(review.Auto).HeldBy(t.Context(), pushed); err == nil || errors.Is(err, review.ErrMany) {
+		t.Errorf("what is pushed beside a rollback that is read: %v", err)
+	}
+}

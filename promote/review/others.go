@@ -15,10 +15,10 @@ import (
 // the one before has passed. Nil: there is none.
 func (r Reviews) HeldBy(ctx context.Context, p Proposal) error {
 	open, err := r.openFor(ctx, p)
-	if err != nil {
-		return err
+	if held := p.heldBy(open); held != nil {
+		return held
 	}
-	return p.heldBy(open)
+	return err
 }
 
 func (p Proposal) heldBy(open []PullRequest) error {
@@ -98,9 +98,18 @@ func leftOpen(p Proposal, more int) {
 	}
 }
 
-// openFor are the open pull requests for the target.
+// ErrMany says that more pull requests are open than are read, as anybody may open some: one that rolls back may be among the
+// others.
+var ErrMany = errors.New("not all open pull requests were read")
+
+// openFor are the open pull requests for the target. That there are too many keeps nothing that is proposed, such as a rollback.
 func (r Reviews) openFor(ctx context.Context, p Proposal) ([]PullRequest, error) {
-	return r.Forge.OpenPulls(ctx, r.Branch, p.prefix())
+	open, err := r.Forge.OpenPulls(ctx, r.Branch, p.prefix())
+	if errors.Is(err, ErrMany) && p.Seen != nil {
+		p.Seen(PullRequest{}, err.Error())
+		err = nil
+	}
+	return open, err
 }
 
 // Anybody may open pull requests.

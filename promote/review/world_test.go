@@ -100,6 +100,7 @@ type forge struct {
 	behind   int             // looks until a merge shows
 	blocked  string          // why it may not be merged; empty: it may
 	away     error           // the answer to a look
+	many     error           // that more are open than are read
 	closed   int             // requests to open or to close that find the forge away, from now on
 	deaf     error           // the answer to a request to merge
 	looked   func(looks int) // before each look
@@ -124,7 +125,7 @@ func (f *forge) openPulls(_ context.Context, base, prefix string) (open []review
 			open = append(open, p.PullRequest)
 		}
 	}
-	return open, nil
+	return open, f.many
 }
 
 func (f *forge) open(_ context.Context, n review.NewPull) (review.PullRequest, error) {
