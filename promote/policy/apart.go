@@ -72,29 +72,26 @@ func (t task) do() (o outcome, err error) {
 	if err != nil {
 		return o, err
 	}
-	var before []unstructured.Unstructured
-	said := map[string][]Denial{}
+	renders := make([][]unstructured.Unstructured, len(t.Renders))
+	said := map[string][]Denial{} // of each object
 	for i, text := range t.Renders {
-		var objects []unstructured.Unstructured
-		if err := json.Unmarshal(text, &objects); err != nil {
+		if err := json.Unmarshal(text, &renders[i]); err != nil {
 			return o, err
 		}
-		if i > 0 {
-			old := byIdentity(before)
-			for at, object := range objects {
-				name := identity(object)
-				for _, d := range evaluate(policies, object, old, t.Namespace) {
-					if slices.ContainsFunc(said[name], d.repeats) {
-						continue
-					}
-					if len(o.Denied) == mostDenied {
-						return o, fmt.Errorf("they say more than %d things of the overlay: expected fewer", mostDenied)
-					}
-					said[name], o.Denied = append(said[name], d), append(o.Denied, denied{d, i, at})
-				}
+		if i == 0 {
+			continue
+		}
+		old := byIdentity(renders[i-1])
+		for at, object := range renders[i] {
+			name := identity(object)
+			news := slices.DeleteFunc(evaluate(policies, object, old, t.Namespace), func(d Denial) bool { return slices.ContainsFunc(said[name], d.repeats) })
+			if said[name] = append(said[name], news...); len(o.Denied)+len(news) > mostDenied {
+				return o, fmt.Errorf("they say more than %d things of the overlay: expected fewer", mostDenied)
+			}
+			for _, d := range news {
+				o.Denied = append(o.Denied, denied{d, i, at})
 			}
 		}
-		before = objects
 	}
 	for _, p := range policies {
 		if !p.asked {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"slices"
 	"strings"
 
@@ -59,6 +60,10 @@ func compiledOf(files []file) ([]*policy, error) {
 
 // add reads the documents of one file.
 func (s *reading) add(f file, bindings map[string][]admissionv1.ValidatingAdmissionPolicyBindingSpec) error {
+	switch path.Base(f.Name) {
+	case "kustomization.yaml", "kustomization.yml", "Kustomization":
+		return nil // the list of the other files
+	}
 	for reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(f.Content))); ; {
 		document, err := reader.Read()
 		if errors.Is(err, io.EOF) {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 
@@ -66,11 +65,6 @@ func fileOf(tree fs.FS, name string) (file, error) {
 	}
 	content, err := fs.ReadFile(tree, name)
 	return file{name, content}, err
-}
-
-// lists tells whether a file is the list of the others.
-func lists(file string) bool {
-	return slices.Contains([]string{"kustomization.yaml", "kustomization.yml", "Kustomization"}, path.Base(file))
 }
 
 // An Answer is what policies say of renders.
@@ -133,7 +127,7 @@ func matches(tree fs.FS, patterns []string) ([]string, error) {
 		files = append(files, found...)
 	}
 	slices.Sort(files)
-	files = slices.DeleteFunc(slices.Compact(files), lists)
+	files = slices.Compact(files)
 	if len(files) > mostFiles {
 		return nil, fmt.Errorf("%d files match: expected %d at most", len(files), mostFiles)
 	}
