@@ -43,7 +43,7 @@ func Made(service unstructured.Unstructured) []unstructured.Unstructured {
 	pod := of("v1", "Pod", spec)
 	pod.SetGenerateName(revision + "-deployment-")
 	deployment := of("apps/v1", "Deployment", map[string]any{
-		"selector": map[string]any{"matchLabels": map[string]any{"serving.knative.dev/revision": revision}},
+		"selector": map[string]any{"matchLabels": map[string]any{"serving.knative.dev/revisionUID": ""}}, // which only the cluster knows
 		"template": map[string]any{"metadata": pod.Object["metadata"], "spec": spec},
 	})
 	deployment.SetName(revision + "-deployment")

@@ -51,8 +51,10 @@ func Read(ctx context.Context, tree fs.FS, patterns []string) (Set, error) {
 		}
 		set.files = append(set.files, f)
 	}
-	_, err = ask(ctx, task{Files: set.files})
-	return set, err
+	if _, err = ask(ctx, task{Files: set.files}); err != nil {
+		return Set{}, err
+	}
+	return set, nil
 }
 
 func fileOf(tree fs.FS, name string) (file, error) {

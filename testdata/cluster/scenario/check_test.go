@@ -87,6 +87,7 @@ func (c trouble) show(t *testing.T, name string) {
 	s.settled("v3.0.0")
 	s.promote("v4.0.0", append([]string{"steps=100"}, inputs...)...).exits(0)
 	s.begin("rollback", inputs...).wait().exits(0)
+	s.eventually("the Service is ready", func() bool { return s.live().IsReady() }) // users had it before, by another name for its template
 	s.settled("v3.0.0")
 }
 

@@ -106,7 +106,7 @@ func missing(at string, one, other any) (paths []string) {
 	case map[string]any:
 		in, _ := other.(map[string]any)
 		for key, value := range one {
-			if !slices.Contains([]string{"image", "readinessProbe", "creationTimestamp", "annotations"}, key) {
+			if !slices.Contains([]string{"image", "readinessProbe", "creationTimestamp", "annotations", "namespace", "generateName", "selector"}, key) {
 				paths = append(paths, missing(at+"/"+key, value, in[key])...)
 			}
 		}
