@@ -18,12 +18,14 @@ var (
 	shortRow = regexp.MustCompile(`(?:\n|\r|\\n|\\r)[ \t]*([A-Za-z0-9+/=]+)`)
 )
 
-// A PEM block, with its end or the text's; and in a text that nothing runs, one of any rows, and whatever stands before a host.
+// A PEM block, with its end or the text's; and in a text that nothing runs, one of any rows, and whatever stands before an @ of an
+// address, unless a host with its port does: then the @ is in the path.
 var (
 	wholePEM = regexp.MustCompile(`-----BEGIN [A-Z0-9 ]+-----` + pemHeaders + pemBody + `(?:-----END [A-Z0-9 ]+-----|$)`)
 	cutPEM   = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]+-----.*$`)
 
 	anyUserinfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)([^/?#\s"'@:]*:[^\s"']*|[^/?#\s"']*)@`)
+	hostAndPort = regexp.MustCompile(`^(?:\[[^\]]*\]|[^/?#\s"'@:]*)(?::[0-9]*)?[/?#]`)
 )
 
 // secretForms find secrets by their own form, wherever they stand. Each is one word, and no more than that is hidden.

@@ -105,6 +105,13 @@ const (
 func HideSecrets(text string) string {
 	v := newVault([]byte(text))
 	text = cutPEM.ReplaceAllStringFunc(wholePEM.ReplaceAllStringFunc(text, v.hide), v.hide)
-	text = v.replaceValue(anyUserinfo, 2, text, nil, nil)
+	text = v.replaceValue(anyUserinfo, 2, text, nil, func(groups []string) bool { return !hostAndPort.MatchString(groups[2]) })
 	return v.shown(v.redactWords(text), nil)
+}
+
+// HideForms hides the same of a text by which people decide what they merge, and nothing around it: a whole PEM block, and of an
+// address what is before its host.
+func HideForms(text string) string {
+	v := newVault([]byte(text))
+	return v.shown(v.redactWords(wholePEM.ReplaceAllStringFunc(text, v.hide)), nil)
 }

@@ -42,6 +42,12 @@ func reason(text string, limit int) string {
 	return code(text, limit+len("…"))
 }
 
+// decisive is the same of what a reviewer decides by.
+func decisive(text string, limit int) string {
+	text = oneline.Cut(manifest.Visible(manifest.HideForms(oneline.Cut(text, 4*limit))), limit)
+	return code(text, limit+len("…"))
+}
+
 // cell is code for a table. A pipe would end the cell even inside code, and
 // renderers disagree on how to escape one after a backslash.
 func cell(text string, limit int) string {

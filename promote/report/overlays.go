@@ -216,10 +216,10 @@ func fileChange(w FileChange, what, nothing string) string {
 	var lines []string
 	short := false
 	for _, entry := range w.Removed {
-		lines, short = append(lines, "removed: "+reason(entry, maxReason)), short || len(entry) > maxReason
+		lines, short = append(lines, "removed: "+decisive(entry, maxReason)), short || len(entry) > maxReason
 	}
 	for _, entry := range w.Added {
-		lines, short = append(lines, "added: "+reason(entry, maxReason)), short || len(entry) > maxReason
+		lines, short = append(lines, "added: "+decisive(entry, maxReason)), short || len(entry) > maxReason
 	}
 	text := "### " + code(w.File, maxName) + ", " + what + "\n\n"
 	text += said(w.Findings)
