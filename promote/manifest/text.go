@@ -115,14 +115,17 @@ func (v *vault) replaceForm(form *regexp.Regexp, text string) string {
 	done := 0
 	for _, at := range form.FindAllStringIndex(text, -1) {
 		secret := text[at[0]:at[1]]
-		if strings.ToLower(secret) == secret || inHost(text[:at[0]], text[at[1]:]) {
-			continue // the name of an object: random letters are of both cases; or where an address leads
+		if strings.ToLower(secret) == secret || inHost(text[:at[0]], text[at[1]:]) || isLabel.MatchString(text[at[0]:]) {
+			continue // the name of an object: random letters are of both cases; or where an address leads, or a host without one
 		}
 		b.WriteString(text[done:at[0]] + v.hide(secret))
 		done = at[1]
 	}
 	return b.String() + text[done:]
 }
+
+// isLabel tells whether a text begins with a label of a host, and the next one.
+var isLabel = regexp.MustCompile(`^[A-Za-z0-9-]{1,63}\.[A-Za-z]`)
 
 // inHost tells whether what stands between two texts is in the host of an address.
 func inHost(before, after string) bool {

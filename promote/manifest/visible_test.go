@@ -39,6 +39,8 @@ func TestHostsAreShown(t *testing.T) {
 		"wget -qO- https://" + key + ".example.com/x > /data":         true,
 		"https://a." + key + ".example.com":                           true,
 		"https://ada:x@" + key + ".example.com:8443/":                 true,
+		key + ".example.com":                                          true,
+		"the key is " + key + ". Keep it.":                            false,
 		"https://" + key + "@example.com/":                            false,
 		"https://" + key + ":x@example.com/":                          false,
 		"https://example.com/" + key:                                  false,

@@ -31,3 +31,13 @@ func TestFileChangeSaysWhatIsLeftOut(t *testing.T) {
 		}
 	}
 }
+
+// TestCutEntriesAreTold has an entry that is longer as it is shown.
+func TestCutEntriesAreTold(t *testing.T) {
+	t.Parallel()
+	entry := strings.Repeat("\u115f", maxReason/6) + "; a run may override it"
+	got := fileChange(FileChange{File: "windows.yaml", Added: []string{entry}}, "the windows", "nothing")
+	if strings.Contains(got, "override") || !strings.Contains(got, "Not all that changes is shown here") {
+		t.Errorf("got %s", got)
+	}
+}

@@ -42,10 +42,10 @@ func reason(text string, limit int) string {
 	return code(text, limit+len("…"))
 }
 
-// decisive is the same of what a reviewer decides by.
-func decisive(text string, limit int) string {
-	text = oneline.Cut(manifest.Visible(manifest.HideForms(oneline.Cut(text, 4*limit))), limit)
-	return code(text, limit+len("…"))
+// decisive is the same of what a reviewer decides by, and whether it is all of that.
+func decisive(text string, limit int) (shown string, whole bool) {
+	all := manifest.Visible(manifest.HideForms(text))
+	return code(oneline.Cut(all, limit), limit+len("…")), len(all) <= limit
 }
 
 // cell is code for a table. A pipe would end the cell even inside code, and

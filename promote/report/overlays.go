@@ -215,12 +215,14 @@ func fileChange(w FileChange, what, nothing string) string {
 	}
 	var lines []string
 	short := false
-	for _, entry := range w.Removed {
-		lines, short = append(lines, "removed: "+decisive(entry, maxReason)), short || len(entry) > maxReason
+	list := func(verb string, entries []string) {
+		for _, entry := range entries {
+			shown, whole := decisive(entry, maxReason)
+			lines, short = append(lines, verb+shown), short || !whole
+		}
 	}
-	for _, entry := range w.Added {
-		lines, short = append(lines, "added: "+decisive(entry, maxReason)), short || len(entry) > maxReason
-	}
+	list("removed: ", w.Removed)
+	list("added: ", w.Added)
 	text := "### " + code(w.File, maxName) + ", " + what + "\n\n"
 	text += said(w.Findings)
 	if len(w.Findings) == 0 && len(lines) == 0 {
