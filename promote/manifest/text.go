@@ -24,7 +24,7 @@ var (
 	wholePEM = regexp.MustCompile(`-----BEGIN [A-Z0-9 ]+-----` + pemHeaders + pemBody + `(?:-----END [A-Z0-9 ]+-----|$)`)
 	cutPEM   = regexp.MustCompile(`(?s)-----BEGIN [A-Z0-9 ]+-----.*$`)
 
-	anyUserinfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)([^/?#\s"'@:]*:[^\s"']*|[^/?#\s"']*)@`)
+	anyUserinfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)(` + user + `:[^\s"']*|` + user + `)@`)
 	hostAndPort = regexp.MustCompile(`^(?:\[[^\]]*\]|[^/?#\s"'@:]*)(?::[0-9]*)?[/?#]`)
 )
 
@@ -47,12 +47,16 @@ const word = "[^\\s\"'`\\\\;&|<>(){}]"
 // would show another host than the address leads to.
 const wordOfHost = "[^/?#\\s\"'`\\\\;&|<>(){}]"
 
+// user is a name before a host. What a shell runs, or a client ends the host at, is none.
+const user = "(?:\\$\\{[A-Za-z0-9_]+\\}|[^/?#\\\\\\s\"'`;|&<>(){}@:])*"
+
 // The texts around a value that may be a secret. Of a row's value and of a setting's they find the start alone: where
 // it is none, the next name may be in it, and a text that is one value in another would be read to its end as often as
 // it has names. Behind NAME= and a blank, or a word and one, a shell runs what follows, so that is no row of a value.
 var (
-	userinfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)([^/?#\s"'@:]*:` + wordOfHost + `*|[^/?#\\\s"';|&<>(]*)@`)
+	userinfo = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://)(` + user + `:` + wordOfHost + `*|` + user + `)@`)
 	wholeRow = regexp.MustCompile(`(?m)^[ \t-]*["']?([A-Za-z_][A-Za-z0-9_.-]*)["']?(?:[ \t]+=|:[ \t])[ \t]*([ \t\f\r]*[^\s])`)
+	aPath    = regexp.MustCompile(`^[a-z0-9._~-]*/[a-z0-9/._~-]*$`)
 	scheme   = regexp.MustCompile(`(?i)(^|:[ \t]*["']?)(?:bearer|basic)[ \t]+([A-Za-z0-9+/=._~-]{16,})`)
 	setting  = regexp.MustCompile(`(--?)?([A-Za-z_][A-Za-z0-9_.-]*)((?:["']?(?:[ \t]+=[ \t]*|=|:[ \t]+)|["'][ \t]*:[ \t]*|[ \t]+)["']?)(` + word + `)`)
 )
@@ -106,7 +110,7 @@ func (v *vault) redactWords(text string) string {
 	}
 	text = v.replaceValue(jwt, 1, text, nil, nil)
 	text = v.replaceValue(userinfo, 2, text, nil, nil)
-	return v.replaceValue(scheme, 2, text, nil, nil)
+	return v.replaceValue(scheme, 2, text, nil, func(groups []string) bool { return !aPath.MatchString(groups[2]) })
 }
 
 // replaceForm hides what has a form.
@@ -183,7 +187,7 @@ func groupsOf(text string, at []int) []string {
 
 // What makes commands of the words of a row, or ends a word.
 var (
-	shell     = regexp.MustCompile("[;|&<>(`]|\\$[({]")
+	shell     = regexp.MustCompile("[;|&<>(`]|\\$[({]|[^\\s\"'][ \\t]+[\"']") // or a call without parentheses
 	endOfBare = regexp.MustCompile("[\\s\"'`\\\\;&|<>(){},]|\\$[({]")
 )
 
