@@ -197,10 +197,8 @@ func TestEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = set.Evaluate(t.Context(), "shop", nil, objects(t, []byte(service)))
-	if errors.Is(err, apart.ErrLate) {
-		t.Skip("it takes longer than the memory") // on a slow machine
-	}
-	if err == nil || err.Error() != "the evaluation of policies ended on this input: it takes more than 160 MiB of memory" {
+	const ended = "the evaluation of policies ended on this input: it takes more than 160 MiB of memory"
+	if !errors.Is(err, apart.ErrLate) && fmt.Sprint(err) != ended { // on a slow machine its time is over before its memory is
 		t.Errorf("what takes twice the memory to evaluate with each word: %v", err)
 	}
 }
