@@ -132,8 +132,11 @@ func (r Reader) All(ctx context.Context, at plan.Situation, planned []*knative.S
 	if facts.Windows, err = r.windows(at.Snapshot()); err != nil {
 		return facts, err
 	}
-	if facts.Pipeline, err = PipelineOf(ctx, at.Snapshot(), r.Guards.Keys); err != nil {
+	if facts.Pipeline, err = PipelineOf(at.Snapshot(), r.Guards.Keys); err != nil {
 		return facts, err
+	}
+	if facts.Pipeline.Unread = check.Unreadable(ctx, at.Tree, facts.Pipeline.File); ctx.Err() != nil {
+		return facts, ctx.Err()
 	}
 	r.gather(ctx, &facts, at, func() (argo.Setup, error) {
 		return r.Setup.Setup(ctx, r.Request.Target, at.App, r.Rights...)

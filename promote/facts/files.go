@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -27,14 +26,12 @@ func (r Reader) windows(at gitops.Snapshot) (check.Windows, error) {
 	return check.Windows{}, err
 }
 
-// PipelineOf is the pipeline file of a commit. The error is that its tree cannot be read, or that of ctx.
-func PipelineOf(ctx context.Context, at gitops.Snapshot, keys pipeline.Keys) (check.Pipeline, error) {
+// PipelineOf is the pipeline file of a commit, of which the files that it names are not read. The error is that its tree cannot be
+// read.
+func PipelineOf(at gitops.Snapshot, keys pipeline.Keys) (check.Pipeline, error) {
 	file, err := guard.ReadPipeline(at, keys)
 	if wrong, unreadable := errors.AsType[*guard.PipelineError](err); unreadable {
 		return check.Pipeline{Unreadable: wrong.Err}, nil
 	}
-	if err != nil {
-		return check.Pipeline{}, err
-	}
-	return check.Pipeline{File: file, Unread: check.Unreadable(ctx, at.Tree, file)}, ctx.Err()
+	return check.Pipeline{File: file}, err
 }

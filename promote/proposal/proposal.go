@@ -47,7 +47,13 @@ type Proposal struct {
 func Propose(ctx context.Context, c Settings, pull Pull) (Proposal, error) {
 	p := Proposal{settings: c, pull: pull, base: pull.Base, head: pull.Merged}
 	var err error
-	if p.was, p.is, err = pipelines(ctx, c.Guards.Keys, p.base, p.head); err == nil && p.asksPolicies() {
+	if p.was, p.is, err = pipelines(c.Guards.Keys, p.base, p.head); err != nil {
+		return p, err
+	}
+	for at, of := range map[*check.Pipeline]gitops.Snapshot{&p.was: p.base, &p.is: p.head} {
+		at.Unread = check.Unreadable(ctx, of.Tree, at.File)
+	}
+	if err = ctx.Err(); err == nil && p.asksPolicies() {
 		p.policies, err = facts.ReadPolicies(ctx, p.head.Tree, c.Policies)
 	}
 	return p, err
@@ -60,17 +66,17 @@ func (p Proposal) Deploys(folder string) bool {
 
 // Deployed is what tells whether a folder is an overlay that the pipeline file of one of two commits names. The error is
 // of reading the repository.
-func Deployed(ctx context.Context, keys pipeline.Keys, base, head gitops.Snapshot) (func(folder string) bool, error) {
-	was, is, err := pipelines(ctx, keys, base, head)
+func Deployed(keys pipeline.Keys, base, head gitops.Snapshot) (func(folder string) bool, error) {
+	was, is, err := pipelines(keys, base, head)
 	return Proposal{was: was, is: is}.Deploys, err
 }
 
 // pipelines are the pipeline files of two commits.
-func pipelines(ctx context.Context, keys pipeline.Keys, base, head gitops.Snapshot) (was, is check.Pipeline, err error) {
-	if was, err = facts.PipelineOf(ctx, base, keys); err != nil {
+func pipelines(keys pipeline.Keys, base, head gitops.Snapshot) (was, is check.Pipeline, err error) {
+	if was, err = facts.PipelineOf(base, keys); err != nil {
 		return was, is, fmt.Errorf("at commit %.10s: %w", base.Commit.Hash, err)
 	}
-	is, err = facts.PipelineOf(ctx, head, keys)
+	is, err = facts.PipelineOf(head, keys)
 	return was, is, err
 }
 

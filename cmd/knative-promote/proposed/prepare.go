@@ -102,7 +102,7 @@ func prepared(ctx context.Context, t task.Task, pull proposal.Pull) (proposal.Pr
 		return proposal.Preparation{}, err
 	}
 	settings := proposalOf(t.Settings.Promote)
-	deployed, err := proposal.Deployed(ctx, settings.Guards.Keys, pull.Base, pull.Merged)
+	deployed, err := proposal.Deployed(settings.Guards.Keys, pull.Base, pull.Merged)
 	if err != nil {
 		return proposal.Preparation{}, err
 	}
